@@ -1,14 +1,17 @@
 //! The composition root: settings, store, engine and screens put together.
 
 mod appearance;
+pub(crate) mod calendars;
 pub(crate) mod exports;
 pub(crate) mod forks;
 mod gate_options;
 pub(crate) mod home;
 pub(crate) mod inbox;
+mod installed_agents;
 mod models;
 mod new_session;
 pub(crate) mod options;
+mod own_time_items;
 mod plan_session;
 pub(crate) mod planning;
 mod resume_session;
@@ -96,6 +99,7 @@ impl App {
         let no_color =
             shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let data_dir = shared.data_dir.clone().or_else(config::data_dir);
+        config::use_time_zone(settings.me.time_zone.value.as_deref());
         let app = Self { settings, config_path, project: None, data_dir, no_color };
         app.cover_log();
         Ok(app)

@@ -72,6 +72,7 @@ impl HomeLoader {
         let mut view = HomeView {
             provider: super::models::provider_line(&drafter),
             provider_help: super::models::provider_help(&drafter),
+            own_hours: app.settings.me.hours.value.clone(),
             ..HomeView::default()
         };
         let Some(store) = self.open(app)? else {

@@ -379,5 +379,10 @@ pub(crate) fn provider_help(drafter: &SessionModels) -> Vec<String> {
             "To plan without a model: --provider offline.".to_owned(),
         ];
     }
-    OFFLINE_HELP.map(str::to_owned).to_vec()
+    let found = super::installed_agents::find_installed_agents();
+    if found.is_empty() {
+        return OFFLINE_HELP.map(str::to_owned).to_vec();
+    }
+    let found = format!("Found: {}. None is used until you turn it on.", found.join(", "));
+    vec![OFFLINE_HELP[0].to_owned(), found]
 }

@@ -7,6 +7,7 @@ use anyhow::Context;
 use jiff::Timestamp;
 
 use super::App;
+use super::calendars::CalendarFiles;
 use super::new_session::{SessionBuilder, new_session_id};
 use crate::config;
 use crate::console::{CliProblem, eprint_line};
@@ -20,10 +21,8 @@ use planwright_model::event::{AgentEvent, ApprovalEvent, Event, PlanningEvent};
 use planwright_model::gate::{GateDecision, GateSignals};
 use planwright_model::requests::consent_request;
 use planwright_model::{
-    Actor, FixedEvent, OffsetDateTime, PlanContext, PlanDrafter, PolicyOverride, RequestId,
-    Schedule, SessionId,
+    Actor, OffsetDateTime, PlanContext, PlanDrafter, PolicyOverride, RequestId, Schedule, SessionId,
 };
-use planwright_plan::export;
 use planwright_schedule::OtherBlock;
 use planwright_schedule::portfolio::{StoredPlan, other_blocks};
 use planwright_state::SessionState;
@@ -52,7 +51,8 @@ impl App {
         // A model that cannot be reached is told before a session is made of the goal.
         let models = session.app.select_models(&SessionState::default(), interactive);
         let client = models.planner_client(&session.app).await?;
-        let calendar = calendar_events(request.calendar.as_deref())?;
+        let calendar = session.app.calendar_files(request.calendar.as_deref());
+        calendar.refresh()?;
         let mut planner = session.app.build_planner(store, &session.id, calendar)?;
         planner.model = client;
         session.equip(&models).await?;
@@ -96,14 +96,15 @@ impl App {
         &self,
         store: &Store,
         session: &SessionId,
-        events: Vec<FixedEvent>,
+        calendar: CalendarFiles,
     ) -> anyhow::Result<Planner> {
         check_tools(&PLAN_TOOLS).context("the tools of planning do not fit together")?;
         let planning = &self.settings.planning;
         Ok(Planner {
             library: Arc::new(self.load_library()?),
             time_zone: zone_name(),
-            events: events.into(),
+            profile: self.settings.me.profile(),
+            calendar: Arc::new(calendar),
             others: other_plan_blocks(store, session)?.into(),
             settings: PlannerSettings {
                 allow_new_subtype_proposals: planning.allow_new_subtype_proposals.value,
@@ -191,19 +192,6 @@ fn zone_name() -> String {
         eprint_line(&format!("planwright: TZ is `{wanted}`, which names no time zone; {next}"));
     }
     "UTC".to_owned()
-}
-
-/// The events of a calendar file, for the next two years.
-fn calendar_events(path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
-    let Some(path) = path else { return Ok(Vec::new()) };
-    let text = files::read_text(path, FileLimit::CALENDAR).map_err(|error| {
-        CliProblem::usage(format!("could not read the calendar {}: {error}", path.display()))
-            .with_remedy("name an .ics file that can be read with --calendar, or leave it out")
-    })?;
-    let zone = config::time_zone();
-    let now = Timestamp::now();
-    let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
-    Ok(export::read_ical(&text, zone.iana_name().unwrap_or("UTC"), now, far)?.events)
 }
 
 /// How many other plans are planned around, the newest first.

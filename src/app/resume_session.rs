@@ -79,7 +79,8 @@ impl SessionBuilder<'_> {
     ) -> anyhow::Result<()> {
         let models = self.app.select_models(state, interactive);
         if state.planning.begun {
-            let mut planner = self.app.build_planner(self.store, &self.id, Vec::new())?;
+            let mut planner =
+                self.app.build_planner(self.store, &self.id, self.app.calendar_files(None))?;
             planner.model = models.planner_client(&self.app).await?;
             self.options.planner = Some(Arc::new(planner));
         }

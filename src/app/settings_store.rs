@@ -33,7 +33,8 @@ impl SettingsStore for ConfigSettingsStore {
     fn items(&self) -> Result<Vec<SettingItem>, String> {
         let app = self.read_app()?;
         let settings = &app.settings;
-        let mut items = provider_items(settings);
+        let mut items = super::own_time_items::own_time_items(&app);
+        items.extend(provider_items(settings));
         items.extend(display_items(settings, app.theme_names()));
         Ok(items)
     }
@@ -72,7 +73,7 @@ fn one_line(error: &anyhow::Error) -> String {
 }
 
 /// Says where a value comes from, if a change of the file would not be seen.
-fn with_origin(shown: String, origin: &SettingOrigin) -> String {
+pub(super) fn with_origin(shown: String, origin: &SettingOrigin) -> String {
     match origin {
         SettingOrigin::CommandLine(flag) => format!("{shown}, set by {flag} for now"),
         SettingOrigin::Environment(name) => format!("{shown}, set by {name} for now"),

@@ -38,6 +38,20 @@ enum ConfigCommand {
         #[arg(long)]
         force: bool,
     },
+    /// Change one setting of yours; everything else in the config file stays as it is
+    #[command(
+        long_about = "Change one setting of yours; everything else in the config file stays as it is.\n\nplanwright config \
+        set me.hours \"evenings and Saturdays\" says when you have time for your own plans. Without a value the setting is \
+        taken out of the file."
+    )]
+    Set {
+        /// Its name, such as me.hours, me.days_off, theme or jobs
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Its value; none takes it out of the file
+        #[arg(value_name = "VALUE")]
+        value: Option<String>,
+    },
     /// Let the settings of a project count in full, as they are now
     #[command(
         long_about = "Let the settings of a project count in full, as they are now.\n\nA project keeps them in \
@@ -62,6 +76,7 @@ pub(super) fn execute_config(shared: &SharedArgs, args: &ConfigArgs) -> anyhow::
         }
         ConfigCommand::Init { force, .. } => init_config(shared, *force)?,
         ConfigCommand::Show => show_settings(shared)?,
+        ConfigCommand::Set { name, value } => set_value(shared, name, value.as_deref())?,
         ConfigCommand::Trust { workspace } => trust_project(shared, workspace.as_deref())?,
     }
     Ok(CliExit::Success)
@@ -108,6 +123,22 @@ fn show_settings(shared: &SharedArgs) -> anyhow::Result<()> {
             app.config_path.display()
         ))?;
     }
+    Ok(())
+}
+
+/// Writes one setting, or takes it out.
+fn set_value(shared: &SharedArgs, name: &str, value: Option<&str>) -> anyhow::Result<()> {
+    refuse_model("change your config")?;
+    let path = config_path(shared)?;
+    let value = value.map(str::trim).filter(|value| !value.is_empty());
+    let before = config::change_setting(&path, name, value).map_err(|error| {
+        let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+        CliProblem::usage(clean_line(&causes.join(": ")).into_owned())
+            .with_remedy("planwright config show lists every setting")
+    })?;
+    let was = before.map(|before| format!(", was {before}")).unwrap_or_default();
+    let now = value.unwrap_or("not set");
+    StdoutWriter::new().write_line(&clean_line(&format!("{name}: {now}{was}")))?;
     Ok(())
 }
 

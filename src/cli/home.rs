@@ -39,6 +39,9 @@ const HITS: usize = 200;
 /// How often it is looked whether another process wrote something. A look costs microseconds.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
+/// How often it is looked whether a calendar file changed. It is read again if it did, and every hour.
+const CALENDAR_INTERVAL: Duration = Duration::from_secs(60);
+
 /// What home was read with; kept while sessions are open, so that coming back costs what changed.
 type SharedLoader = Arc<Mutex<HomeLoader>>;
 
@@ -59,7 +62,7 @@ pub(super) fn execute_home(shared: &SharedArgs) -> anyhow::Result<CliExit> {
     app.check_screen(shared)?;
     block_on(async {
         let settings = app.watched_settings(shared)?;
-        let (mut message, mut found, mut selected) = (None, None, None);
+        let (mut message, mut found, mut selected) = (calendar_problem(&app), None, None);
         let loader = SharedLoader::default();
         loop {
             let view = HomeView {
@@ -193,6 +196,11 @@ fn error_line(error: &anyhow::Error) -> String {
     text.join(": ").replace('\n', " ")
 }
 
+/// Reads calendar files that changed, as they are in the settings now; says why one cannot be used.
+fn calendar_problem(app: &App) -> Option<String> {
+    app.calendar_files(None).refresh().err().map(|problem| problem.to_string())
+}
+
 /// Opens the way for requests: they are carried out one after the other, and what became of them is shown, as is what
 /// other processes write meanwhile.
 fn start_feed(app: &Arc<App>, loader: &SharedLoader, first: HomeView) -> HomeChannels {
@@ -202,6 +210,9 @@ fn start_feed(app: &Arc<App>, loader: &SharedLoader, first: HomeView) -> HomeCha
     tokio::spawn(async move {
         let mut ticks = tokio::time::interval(POLL_INTERVAL);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut calendars = tokio::time::interval(CALENDAR_INTERVAL);
+        calendars.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut told = calendar_problem(&app);
         loop {
             let message = tokio::select! {
                 request = received.recv() => match request {
@@ -209,6 +220,12 @@ fn start_feed(app: &Arc<App>, loader: &SharedLoader, first: HomeView) -> HomeCha
                     None => return,
                 },
                 _ = ticks.tick() => None,
+                _ = calendars.tick() => {
+                    let problem = calendar_problem(&app);
+                    let news = problem.clone().filter(|_| problem != told);
+                    told = problem;
+                    news
+                }
             };
             if sender.is_closed() {
                 return;

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use planwright_model::requests::{describe_assumption, describe_confidence};
 use planwright_model::{
-    IsoWeek, NodeTree, NodeType, PlanDrafter, Roadmap, RunKind, Schedule, ScheduledBlock,
-    SessionId, TaskId,
+    AssumptionOrigin, IsoWeek, NodeTree, NodeType, PlanDrafter, Roadmap, RunKind, Schedule,
+    ScheduledBlock, SessionId, TaskId,
 };
 use planwright_plan::grammar::is_infeasible;
 use planwright_state::PlanningSlice;
@@ -142,6 +142,8 @@ fn add_schedule(schedule: &Schedule, roadmap: &Roadmap, lines: &mut Vec<String>)
     let tree = roadmap.node_tree();
     let title_of =
         |id: &TaskId| tree.get(id).map_or_else(|| id.to_string(), |node| node.title.clone());
+    let moved = planwright_schedule::describe_moved_times(roadmap, schedule, &[], &[]);
+    lines.extend(moved.into_iter().map(|text| format!("  moved: {text}")));
     for missing in &schedule.unplaced {
         lines.push(format!(
             "  does not fit: {} of {}",
@@ -161,15 +163,28 @@ fn add_notes(talk: &PlanningSlice, lines: &mut Vec<String>) {
     }
 }
 
+/// What the person keeps in their settings, then what nobody said, with the command that settles the hours for good.
 fn add_assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
-    let assumed = talk.context.as_deref().map(|context| context.assumptions.as_slice());
-    let assumed = assumed.unwrap_or_default();
-    if !assumed.is_empty() {
-        lines.push(String::new());
-        lines.push("Assumed".to_owned());
-        for assumption in assumed {
-            let words = describe_assumption(&assumption.key, &assumption.value);
-            lines.push(format!("  {words}"));
+    let Some(context) = talk.context.as_deref() else { return };
+    let of = |origin: AssumptionOrigin| {
+        context.assumptions.iter().filter(move |found| found.origin == origin)
+    };
+    for (title, origin) in
+        [("Yours", AssumptionOrigin::Memory), ("Assumed", AssumptionOrigin::Template)]
+    {
+        if of(origin).next().is_none() {
+            continue;
+        }
+        lines.extend([String::new(), title.to_owned()]);
+        for found in of(origin) {
+            let words = describe_assumption(&found.key, &found.value);
+            let remedy = match (origin, found.key.as_str()) {
+                (AssumptionOrigin::Template, "working") => {
+                    "; planwright config set me.hours \"evenings and Saturdays\" changes them for all plans"
+                }
+                _ => "",
+            };
+            lines.push(format!("  {words}{remedy}"));
         }
     }
 }

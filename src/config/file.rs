@@ -1,6 +1,7 @@
 //! Reading the config file, with errors that name the place and the nearest right name.
 
 mod agents;
+mod me;
 mod models;
 mod planning;
 mod ranges;
@@ -23,6 +24,8 @@ pub enum ConfigError {
     Unknown { path: PathBuf, line: usize, name: String, nearest: Option<String> },
     #[error("{}:{line}: `{name}` must be {expected}", path.display())]
     Value { path: PathBuf, line: usize, name: String, expected: &'static str },
+    #[error("{}:{line}: `{name}` can't be used: {why}", path.display())]
+    Unusable { path: PathBuf, line: usize, name: String, why: String },
     #[error("{}:{line}: `{name}` is {value}, but must be a whole number from {low} to {high}", path.display())]
     Range { path: PathBuf, line: usize, name: String, value: String, low: u64, high: u64 },
 }
@@ -31,7 +34,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 27] = [
     "theme",
     "ascii",
     "reduced_motion",
@@ -54,6 +57,7 @@ const NAMES: [&str; 26] = [
     "confidence_continue",
     "confidence_escalate",
     "confidence_weights",
+    "me",
     "keys",
     "tools",
     "permissions",
@@ -68,6 +72,7 @@ pub(crate) fn known_names() -> Vec<&'static str> {
     names.extend(planning::NAMES);
     names.extend(planning::POLICY);
     names.extend(agents::NAMES);
+    names.extend(me::NAMES);
     names.extend(models::nested_names());
     names.extend(super::tools::tool_setting_names());
     names
@@ -148,6 +153,7 @@ impl ConfigReader<'_> {
             "confidence_continue" => settings.confidence_continue = self.read_share(name, item)?,
             "confidence_escalate" => settings.confidence_escalate = self.read_share(name, item)?,
             "confidence_weights" => self.read_weights(name, item, settings)?,
+            "me" => self.read_me(item, &mut settings.me)?,
             "keys" => {
                 let table = item
                     .as_table_like()

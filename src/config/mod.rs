@@ -5,6 +5,7 @@ mod change;
 mod consent;
 mod edit;
 mod file;
+pub(crate) mod me;
 mod paths;
 pub(crate) mod planning;
 mod project;
@@ -22,6 +23,7 @@ pub(crate) use consent::remember_consent;
 pub(crate) use file::ConfigError;
 #[cfg(test)]
 pub(crate) use file::known_names;
+pub(crate) use me::MeSettings;
 pub use paths::config_file;
 pub(crate) use paths::data_dir;
 pub(crate) use planning::PlanningSettings;
@@ -31,7 +33,7 @@ pub(crate) use project::{PROJECT_FILE, ProjectConfig, ProjectStanding};
 pub(crate) use rules::{add_rule, remove_rule};
 use serde::Serialize;
 pub(crate) use tools::{McpConfig, PermissionConfig, ToolsConfig};
-pub(crate) use zone::time_zone;
+pub(crate) use zone::{time_zone, use_time_zone};
 
 use planwright_files::{self as files, FileLimit};
 use planwright_model::{ExecutionLimits, MicroDollars, PlanLimits, RunCapSettings};
@@ -102,6 +104,8 @@ pub struct Settings {
     pub enable_tool_affinity: SourcedSetting<bool>,
     /// Your name in the threads of planning; the login name unless set.
     pub user_id: SourcedSetting<Option<String>>,
+    /// The person's own time.
+    pub me: MeSettings,
     /// Limits of planning, and how the person wants to be talked to.
     pub planning: PlanningSettings,
     /// Providers, models, limits and prices.
@@ -163,6 +167,7 @@ impl Default for Settings {
             enable_react_tracing: SourcedSetting::built_in(true),
             enable_tool_affinity: SourcedSetting::built_in(true),
             user_id: SourcedSetting::built_in(None),
+            me: MeSettings::default(),
             planning: PlanningSettings::default(),
             models: ModelSettings::default(),
             agents: AgentSettings::default(),
@@ -273,6 +278,15 @@ impl Settings {
             setting_row("confidence_escalate", &self.confidence_escalate),
             setting_row("confidence_weights", &self.confidence_weights),
         ];
+        let me = &self.me;
+        rows.extend([
+            setting_row("me.hours", &me.hours),
+            setting_row("me.hours_a_week", &me.hours_a_week),
+            setting_row("me.days_off", &me.days_off),
+            setting_row("me.country", &me.country),
+            setting_row("me.time_zone", &me.time_zone),
+            setting_row("me.calendars", &me.calendars),
+        ]);
         let agents = &self.agents;
         rows.extend([
             setting_row("reasoning_mode", &agents.reasoning_mode),

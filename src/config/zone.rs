@@ -4,7 +4,7 @@
 //! and reads that one file; whatever is unusual is left to the library.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 use jiff::tz::TimeZone;
 use planwright_files::FileLimit;
@@ -12,10 +12,21 @@ use planwright_files::FileLimit;
 const ZONES: &str = "/usr/share/zoneinfo";
 const LOCAL: &str = "/etc/localtime";
 
-/// The time zone that `TZ` or the system names, read once.
+/// The zone of the person's settings, if they have one.
+static OWN_ZONE: RwLock<Option<TimeZone>> = RwLock::new(None);
+
+/// The time zone that `TZ`, the settings or the system name; the last is read once.
 pub(crate) fn time_zone() -> TimeZone {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();
-    ZONE.get_or_init(named_zone).clone()
+    let own = OWN_ZONE.read().unwrap_or_else(PoisonError::into_inner).clone();
+    own.unwrap_or_else(|| ZONE.get_or_init(named_zone).clone())
+}
+
+/// Uses the zone of the settings, unless `TZ` names one: the environment goes before a file.
+pub(crate) fn use_time_zone(name: Option<&str>) {
+    let named = name.filter(|_| std::env::var_os("TZ").is_none_or(|zone| zone.is_empty()));
+    let zone = named.and_then(|name| TimeZone::get(name).ok());
+    *OWN_ZONE.write().unwrap_or_else(PoisonError::into_inner) = zone;
 }
 
 fn named_zone() -> TimeZone {

@@ -477,3 +477,49 @@ fn impossible_parts_of_a_goal_are_reported_and_the_rest_is_planned() {
     let printed = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(printed.contains("Mars/Olympus") && printed.contains("Europe/Berlin"), "{printed}");
 }
+
+#[test]
+fn hours_are_set_once_and_every_plan_keeps_to_them() {
+    let place = Place::new();
+    let config = place.dir.path().join("config.toml");
+    let named = config.to_string_lossy().into_owned();
+    std::fs::write(&config, "jobs = 2 # mine\n").unwrap();
+    let run = |args: &[&str]| place.run(&[&["--config", &named], args].concat());
+    let plan = ["plan", "launch a newsletter in 6 weeks", "--headless", "--yes"];
+    let before = text(&run(&plan));
+    let hint = "your hours are Mon – Fri 09:00 – 17:00; planwright config set me.hours";
+    assert!(before.contains(hint), "{before}");
+
+    let wrong = run(&["config", "set", "me.hours", "whenever"]);
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(!wrong.status.success() && said.contains("\"whenever\" was not understood"), "{said}");
+    assert_eq!(std::fs::read_to_string(&config).unwrap(), "jobs = 2 # mine\n");
+    let set = run(&["config", "set", "me.hours", "Tue and Thu evening, Sundays"]);
+    assert_eq!(text(&set), "me.hours: Tue and Thu evening, Sundays\n");
+    let shown = text(&run(&["config", "show"]));
+    assert!(shown.contains("me.hours") && shown.contains("Tue and Thu evening, Sundays"), "{shown}");
+
+    let after = text(&run(&plan));
+    assert!(after.contains("Yours\n  your hours are Tue and Thu 19:00 – 21:00, Sun 10:00 – 13:00"), "{after}");
+    let schedule = after.split("Schedule").nth(1).unwrap();
+    for day in ["Mon ", "Wed ", "Fri ", "Sat "] {
+        let block = |line: &str| line.trim_start().starts_with(day) && line.contains(':');
+        assert!(!schedule.lines().any(block), "{day} in:\n{schedule}");
+    }
+    let kept = std::fs::read_to_string(&config).unwrap();
+    assert!(kept.starts_with("jobs = 2 # mine\n"), "{kept}");
+}
+
+#[test]
+fn a_calendar_that_is_not_one_is_named() {
+    let place = Place::new();
+    let config = place.dir.path().join("config.toml");
+    let named = config.to_string_lossy().into_owned();
+    std::fs::write(&config, "[me]\ncalendars = [\"work.ics\"]\n").unwrap();
+    std::fs::write(place.dir.path().join("work.ics"), "only words\n").unwrap();
+    let plan = ["plan", "learn Rust, 5 hours a week", "--headless", "--yes"];
+    let output = place.run(&[&["--config", &*named][..], &plan].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("work.ics: it is not a calendar file"), "{said}");
+}

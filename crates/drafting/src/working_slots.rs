@@ -57,6 +57,17 @@ fn read_slot_word(word: &str) -> Option<SlotWord> {
 /// Reads the slots that the words start with. A single day without a plural, an "every" or a part of the day may mean
 /// the next such day and is not a slot.
 pub(crate) fn read_slots(words: &[&str]) -> Option<SlotMatch> {
+    let (found, recurs) = read_slot_run(words)?;
+    recurs.then_some(found)
+}
+
+/// Reads the slots that the words start with where only times of the week can be meant: "Saturday" is every Saturday.
+pub(crate) fn read_slot_words(words: &[&str]) -> Option<SlotMatch> {
+    read_slot_run(words).map(|(found, _)| found)
+}
+
+/// Reads slots, and whether the words themselves say that they recur.
+fn read_slot_run(words: &[&str]) -> Option<(SlotMatch, bool)> {
     let mut slots = Vec::new();
     let mut pending: Vec<Weekday> = Vec::new();
     let mut recurs = false;
@@ -90,7 +101,7 @@ pub(crate) fn read_slots(words: &[&str]) -> Option<SlotMatch> {
     }
     let many = pending.len() > 1;
     flush_days(&mut slots, &mut pending);
-    (end > 0 && (recurs || many)).then_some(SlotMatch { slots, words: end })
+    (end > 0).then_some((SlotMatch { slots, words: end }, recurs || many))
 }
 
 fn take_days(pending: &mut Vec<Weekday>) -> Vec<Weekday> {
@@ -134,7 +145,7 @@ pub(crate) fn slot_hours(calendar: &PlanCalendar, slots: &[WorkingSlot]) -> Week
     week
 }
 
-fn merge_intervals(hours: &mut Vec<LocalTimeInterval>) {
+pub(crate) fn merge_intervals(hours: &mut Vec<LocalTimeInterval>) {
     hours.sort_unstable();
     let mut merged: Vec<LocalTimeInterval> = Vec::new();
     for next in hours.drain(..) {

@@ -153,6 +153,9 @@ pub struct PlanConstraints {
     pub horizon_weeks: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weekly_minutes: Option<u32>,
+    /// The minutes a week for all of the person's plans together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_plans_weekly_minutes: Option<u32>,
     #[serde(default = "default_daily_minutes")]
     pub max_daily_minutes: u32,
     #[serde(default = "default_parallel_phases")]
@@ -172,6 +175,7 @@ impl PlanConstraints {
             deadline: None,
             horizon_weeks: None,
             weekly_minutes: None,
+            all_plans_weekly_minutes: None,
             max_daily_minutes: default_daily_minutes(),
             max_parallel_phases: default_parallel_phases(),
             budget_text: None,

@@ -3,12 +3,14 @@
 //! Placement works on clock minutes, because blocks and breaks are real time; links work on working minutes. An axis
 //! converts between both, and can be reversed for the backward pass.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use jiff::civil::Date;
 
 use crate::calendar::{
     LinkBound, WorkCalendar, WorkSpan, hours_by_weekday, instant_of, minute_of, monday_of,
 };
-use planwright_model::{LagBasis, LinkKind, WeeklyHours};
+use planwright_model::{LagBasis, LinkKind, PreferredTime, WeeklyHours};
 
 /// An uninterrupted piece of working time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub(super) struct WorkAxis {
     pub pieces: Vec<WorkPiece>,
     /// The parts inside preferred windows; empty if there are none.
     pub preferred: Vec<WorkPiece>,
+    /// The parts inside the times that tasks prefer.
+    pub by_time: BTreeMap<PreferredTime, Vec<WorkPiece>>,
     pub days: usize,
     pub weeks: usize,
     /// Working minutes of each week.
@@ -43,13 +47,19 @@ pub(super) struct WorkAxis {
 
 impl WorkAxis {
     /// Returns the working time of a calendar up to a minute.
-    pub(super) fn new(calendar: &WorkCalendar, until: i64, windows: &WeeklyHours) -> Self {
+    pub(super) fn new(
+        calendar: &WorkCalendar,
+        until: i64,
+        windows: &WeeklyHours,
+        times: &BTreeSet<PreferredTime>,
+    ) -> Self {
         let start = minute_of(calendar.horizon_start());
         let first_day = calendar.local_date(calendar.horizon_start());
         let last_day = calendar.local_date(instant_of(until.max(start)));
         let mut axis = Self {
             pieces: Vec::new(),
             preferred: Vec::new(),
+            by_time: BTreeMap::new(),
             days: day_index(first_day, last_day) + 1,
             weeks: week_index(first_day, last_day) + 1,
             week_minutes: Vec::new(),
@@ -69,6 +79,9 @@ impl WorkAxis {
             }
         }
         axis.preferred = axis.preferred_pieces(calendar, windows);
+        let by_time =
+            times.iter().map(|time| (*time, axis.preferred_pieces(calendar, &time.weekly_hours())));
+        axis.by_time = by_time.collect();
         axis
     }
 
@@ -174,6 +187,7 @@ impl WorkAxis {
         Self {
             pieces: turn(&self.pieces),
             preferred: turn(&self.preferred),
+            by_time: self.by_time.iter().map(|(time, pieces)| (*time, turn(pieces))).collect(),
             start: -end,
             ..self.clone()
         }
@@ -204,7 +218,7 @@ impl WorkAxis {
                 from = from.max(high);
             }
         }
-        Self { pieces, preferred: Vec::new(), ..self.clone() }
+        Self { pieces, preferred: Vec::new(), by_time: BTreeMap::new(), ..self.clone() }
     }
 
     /// Returns the clock spans of this range of working minutes.

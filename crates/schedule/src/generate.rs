@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use super::axis::{WorkAxis, WorkPiece};
 use super::network::ItemNetwork;
-use super::placement::{BlockLimits, TimeAllocation};
+use super::pacing::SessionRule;
+use super::placement::{BlockLimits, PlacementWindow, TimeAllocation};
 use crate::calendar::{LinkBound, WorkSpan};
 
 /// A problem of one person: what to place, where, and until when.
@@ -19,6 +20,10 @@ pub(super) struct PlacementProblem<'a> {
     pub locator: &'a dyn DayLocator,
     /// The minute that should not be exceeded: the deadline or the soft end.
     pub aim: i64,
+    /// How work is spread over the week; `None` places it as early as possible.
+    pub sessions: Option<SessionRule>,
+    /// What other plans take of each week.
+    pub week_others: &'a [u64],
 }
 
 /// Finds the day and week of the axis that contain a minute.
@@ -43,6 +48,12 @@ pub(super) enum WindowPreference {
     Any,
     Preferred,
 }
+
+/// How long an item waits at most for a time that it prefers: until the next such day.
+const WAIT_MINUTES: i64 = 7 * 24 * 60;
+
+/// A block and the piece that it lies in.
+type PlacedBlock = ((i64, i64), WorkPiece);
 
 /// The position of every item.
 #[derive(Clone, Debug, Default)]
@@ -91,16 +102,18 @@ pub(super) fn generate_layout(
     let layout = ScheduleLayout { spans: vec![None; count], blocks: vec![Vec::new(); count] };
     let least = problem.network.items.iter().map(super::network::ScheduleItem::open_minutes);
     let least = least.filter(|&minutes| minutes > 0).min().unwrap_or(0);
-    let mut rooms = vec![TimeAllocation::new(problem.axis, problem.limits, problem.taken, least)];
+    let own = (problem.limits, problem.taken, problem.week_others);
+    let mut rooms = vec![TimeAllocation::new(problem.axis, own.0, own.1, own.2, least)];
     // Others work in the same hours; the person's limits, events and other plans are not theirs.
     let others = BlockLimits {
         daily: u64::MAX,
         weekly: None,
+        all_plans: None,
         parallel_phases: usize::MAX,
         ..problem.limits
     };
     for _ in 1..problem.network.owner_count() {
-        rooms.push(TimeAllocation::new(problem.axis, others, &[], least));
+        rooms.push(TimeAllocation::new(problem.axis, others, &[], &[], least));
     }
     let mut run = GenerationRun { problem, windows, rooms, layout, waiting, groups };
     run.place_unmovable();
@@ -122,9 +135,9 @@ impl GenerationRun<'_, '_> {
             // Locks that overlap each other are the person's choice; their time is reserved once.
             let free = from.max(covered[owner]);
             if free < to {
-                let phase = self.problem.network.items[index].phase;
                 let day = self.problem.locator.day_and_week(from);
-                self.rooms[owner].take_block((free, to), day, phase);
+                let item = &self.problem.network.items[index];
+                self.rooms[owner].take_block((free, to), day, item);
                 covered[owner] = to;
             }
         }
@@ -149,7 +162,7 @@ impl GenerationRun<'_, '_> {
         let room = &mut self.rooms[item.owner];
         if let Some(from) = room.next_free(at, minutes, end) {
             let block = (from, from + minutes);
-            room.take_block(block, self.problem.locator.day_and_week(from), item.phase);
+            room.take_block(block, self.problem.locator.day_and_week(from), item);
             self.layout.blocks[index].push(block);
         }
     }
@@ -250,23 +263,48 @@ impl GenerationRun<'_, '_> {
             let at = at.filter(|&at| self.problem.axis.finish_minute(at).is_some());
             return at.is_some_and(|at| self.record_span(index, at));
         }
-        let wanted = item.due.min(item.wanted_by);
-        let (all, preferred) = (&self.problem.axis.pieces, &self.problem.axis.preferred);
-        let preferring = self.windows == WindowPreference::Preferred && item.owner == 0;
-        let preferred = preferring
-            .then(|| self.find_blocks(index, preferred, wanted.min(self.problem.aim)))
-            .flatten();
-        let in_time = preferred.or_else(|| self.find_blocks(index, all, wanted));
-        let found = in_time.or_else(|| {
-            (wanted < item.due).then(|| self.find_blocks(index, all, item.due)).flatten()
-        });
-        let Some(found) = found else { return false };
+        let Some(found) = self.choose_blocks(index) else { return false };
         for (block, piece) in found {
-            self.rooms[item.owner].take_block(block, (piece.day, piece.week), item.phase);
+            self.rooms[item.owner].take_block(block, (piece.day, piece.week), item);
             self.layout.blocks[index].push(block);
         }
         self.layout.blocks[index].sort_unstable();
         self.record_span(index, 0)
+    }
+
+    /// Returns the blocks of an item: at its preferred times where they are near, else in time, else as early as
+    /// possible. Spreading gives way before a date does.
+    fn choose_blocks(&self, index: usize) -> Option<Vec<PlacedBlock>> {
+        let item = &self.problem.network.items[index];
+        let axis = self.problem.axis;
+        let wanted = item.due.min(item.wanted_by);
+        let sessions = self.problem.sessions.filter(|_| item.is_spread());
+        let all = |due: i64| {
+            let spread = self.find_blocks(index, &axis.pieces, due, sessions);
+            spread
+                .or_else(|| sessions.and_then(|_| self.find_blocks(index, &axis.pieces, due, None)))
+        };
+        let preferring = self.windows == WindowPreference::Preferred && item.owner == 0;
+        let within = wanted.min(self.problem.aim);
+        let by_time = item.preferred_time.filter(|_| preferring);
+        let by_time = by_time.and_then(|time| axis.by_time.get(&time));
+        let mut in_time = None;
+        if let Some(pieces) = by_time {
+            in_time = all(wanted);
+            let end = in_time.as_ref().and_then(|found| Some(found.last()?.0.1));
+            let near = end.map_or(within, |end| within.min(end.saturating_add(WAIT_MINUTES)));
+            // A long task at its preferred time is better than one in pieces at others.
+            let spread = self.find_blocks(index, pieces, near, sessions);
+            let found = spread.or_else(|| self.find_blocks(index, pieces, near, None));
+            if found.is_some() {
+                return found;
+            }
+        }
+        let preferred = preferring
+            .then(|| self.find_blocks(index, &axis.preferred, within, sessions))
+            .flatten();
+        let found = preferred.or(in_time).or_else(|| all(wanted));
+        found.or_else(|| (wanted < item.due).then(|| all(item.due)).flatten())
     }
 
     /// Records the span of an item: that of its blocks, or a point if it has none.
@@ -289,13 +327,15 @@ impl GenerationRun<'_, '_> {
         index: usize,
         pieces: &[WorkPiece],
         due: i64,
-    ) -> Option<Vec<((i64, i64), WorkPiece)>> {
+        sessions: Option<SessionRule>,
+    ) -> Option<Vec<PlacedBlock>> {
         let item = &self.problem.network.items[index];
         let (axis, room) = (self.problem.axis, &self.rooms[item.owner]);
         let (start, finish) = self.link_bounds(index)?;
         let mut earliest = axis.start_minute(start)?.max(item.release);
         loop {
-            let found = room.find_blocks(pieces, item, earliest, due)?;
+            let window = PlacementWindow { earliest, due, sessions };
+            let found = room.find_blocks(pieces, item, window)?;
             let last = found.last().map(|(block, _)| axis.working_minutes(block.1))?;
             let missing = finish.saturating_sub(last);
             if missing == 0 {

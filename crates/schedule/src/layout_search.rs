@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::axis::WorkPiece;
 use super::generate::{
     DayLocator, GenerationScheme, PlacementProblem, ScheduleLayout, WindowPreference,
     generate_layout,
@@ -48,7 +49,11 @@ pub(super) fn search_layout(
         LayoutSearch { problem, best: None, seed, floor: finish_floor(problem, &timing) };
     search.try_rules(&timing);
     search.justify_best();
-    search.improve_best(try_count(iterations, problem.network.items.len()));
+    // Work that is spread over the week gains nothing from an end some hours earlier, and the same plan should get the
+    // same dates after a change that is undone.
+    if problem.sessions.is_none() {
+        search.improve_best(try_count(iterations, problem.network.items.len()));
+    }
     search.best.map_or_else(
         || (ScheduleLayout::default(), score_layout(problem, &ScheduleLayout::default())),
         |best| (best.layout, best.score),
@@ -72,7 +77,7 @@ struct LayoutSearch<'a, 'b> {
 
 impl LayoutSearch<'_, '_> {
     fn try_rules(&mut self, timing: &NetworkTiming) {
-        let windows: &[WindowPreference] = if self.problem.axis.preferred.is_empty() {
+        let windows: &[WindowPreference] = if !has_preferences(self.problem) {
             &[WindowPreference::Any]
         } else {
             &[WindowPreference::Preferred, WindowPreference::Any]
@@ -165,7 +170,7 @@ impl LayoutSearch<'_, '_> {
 
     /// Returns whether nothing significant can improve.
     fn is_done(&self) -> bool {
-        let preferred = self.problem.axis.preferred.is_empty();
+        let preferred = !has_preferences(self.problem);
         self.best.as_ref().is_some_and(|best| {
             let score = best.score;
             score.lateness == 0 && score.unplaced == 0 && preferred && score.finish <= self.floor
@@ -198,7 +203,13 @@ pub(super) fn score_layout(problem: &PlacementProblem<'_>, layout: &ScheduleLayo
     let points = points.filter_map(|(_, span)| problem.axis.finish_minute((*span)?.finish));
     let last = blocks().map(|block| block.1).chain(points).max();
     let finish = last.unwrap_or(problem.axis.start());
-    let preferred = blocks().map(|block| preferred_minutes(problem, *block)).sum();
+    let axis = problem.axis;
+    let windows = blocks().map(|block| preferred_minutes(&axis.preferred, *block)).sum::<u64>();
+    let timed = items.iter().zip(&layout.blocks).filter_map(|(item, blocks)| {
+        let pieces = axis.by_time.get(&item.preferred_time?)?;
+        Some(blocks.iter().map(|block| preferred_minutes(pieces, *block)).sum::<u64>())
+    });
+    let preferred = windows + timed.sum::<u64>();
     let late = problem
         .axis
         .working_minutes(finish)
@@ -220,8 +231,12 @@ pub(super) fn score_layout(problem: &PlacementProblem<'_>, layout: &ScheduleLayo
     }
 }
 
-fn preferred_minutes(problem: &PlacementProblem<'_>, (from, to): (i64, i64)) -> u64 {
-    let pieces = &problem.axis.preferred;
+/// Returns whether anything is better done at some times than at others.
+fn has_preferences(problem: &PlacementProblem<'_>) -> bool {
+    !problem.axis.preferred.is_empty() || problem.axis.by_time.values().any(|time| !time.is_empty())
+}
+
+fn preferred_minutes(pieces: &[WorkPiece], (from, to): (i64, i64)) -> u64 {
     let first = pieces.partition_point(|piece| piece.to <= from);
     let overlaps = pieces[first..].iter().take_while(|piece| piece.from < to);
     overlaps.map(|piece| piece.to.min(to).abs_diff(piece.from.max(from))).sum()
@@ -247,6 +262,7 @@ fn finish_floor(problem: &PlacementProblem<'_>, timing: &NetworkTiming) -> i64 {
         fixed: None,
         locked: Vec::new(),
         done: false,
+        preferred_time: None,
     };
     let network = ItemNetwork::from_parts(vec![single], Vec::new());
     let alone = PlacementProblem { network: &network, ..*problem };

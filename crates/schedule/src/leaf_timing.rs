@@ -31,7 +31,12 @@ pub fn leaf_timings(
     let request = ScheduleRequest::new(roadmap, context);
     let (horizon, calendar) = Horizon::new(&request, 0)?;
     let until = horizon.limit;
-    let axis = super::axis::WorkAxis::new(&calendar, until, &planwright_model::WeeklyHours::new());
+    let axis = super::axis::WorkAxis::new(
+        &calendar,
+        until,
+        &planwright_model::WeeklyHours::new(),
+        &Default::default(),
+    );
     Ok(compute_timings(&request, &calendar, horizon.recur_until, PassClock::Working(&axis)).0)
 }
 

@@ -14,8 +14,10 @@ mod hand_set;
 mod horizon;
 pub mod layout_search;
 mod leaf_timing;
+mod moved_times;
 mod network;
 mod open_work;
+mod pacing;
 mod passes;
 mod placement;
 pub mod portfolio;
@@ -30,6 +32,7 @@ pub(crate) use assemble::week_capacities;
 pub use block_move::{BlockMoveOutcome, BlockMoveRequest, move_block};
 pub use catch_up::{CatchUpFate, CatchUpPreview, CatchUpRequest, CatchUpRow, preview_catch_up};
 pub use leaf_timing::{LeafTiming, critical_path, leaf_timings};
+pub use moved_times::describe_moved_times;
 
 pub use open_work::{OpenWorkRequest, next_start, replan_open_work};
 

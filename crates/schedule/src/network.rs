@@ -9,7 +9,7 @@ use super::ScheduleRequest;
 use super::hand_set::{FixedWork, effective_dates};
 use crate::calendar::{RecurrenceRule, WorkCalendar, minute_of, plus_days, resolve_local};
 use planwright_model::{
-    LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType, PlanNode,
+    LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType, PlanNode, PreferredTime,
     RecurrenceFrequency, Roadmap, TaskId,
 };
 
@@ -41,6 +41,8 @@ pub(super) struct ScheduleItem {
     /// Blocks that must not be moved.
     pub locked: Vec<(i64, i64)>,
     pub done: bool,
+    /// When it is best done.
+    pub preferred_time: Option<PreferredTime>,
 }
 
 impl ScheduleItem {
@@ -51,6 +53,11 @@ impl ScheduleItem {
         }
         let locked: u64 = self.locked.iter().map(|(from, to)| to.abs_diff(*from)).sum();
         self.minutes.saturating_sub(u32::try_from(locked).unwrap_or(u32::MAX))
+    }
+
+    /// Returns whether it is spread over the week: everything of the person's that does not repeat.
+    pub(super) fn is_spread(&self) -> bool {
+        self.owner == 0 && self.occurrence.is_none()
     }
 
     /// Returns whether its position is fixed before anything is ordered.
@@ -126,6 +133,12 @@ impl ItemNetwork {
         }
         let urgency = propagate_urgency(&items, &successors);
         Self { items, links, into, successors, groups, group_of, groups_of, urgency }
+    }
+
+    /// Returns the times of the week that items of the person prefer.
+    pub(super) fn preferred_times(&self) -> BTreeSet<PreferredTime> {
+        let own = self.items.iter().filter(|item| item.owner == 0);
+        own.filter_map(|item| item.preferred_time).collect()
     }
 
     /// Returns how many people have time of their own, the person included.
@@ -257,12 +270,19 @@ impl<'a> NetworkBuilder<'a> {
             fixed: None,
             locked: self.locked.get(&(&leaf.id, None)).cloned().unwrap_or_default(),
             done: leaf.status == NodeStatus::Done,
+            preferred_time: self.preferred_time(leaf),
         };
         self.obey_dates(leaf, &mut item);
         match self.recurring_node(leaf) {
             Some(root) => self.add_occurrences(leaf, root, &item),
             None => self.items.push(item),
         }
+    }
+
+    /// Returns when a leaf is best done: its own preference, or else that of the nearest container.
+    fn preferred_time(&self, leaf: &PlanNode) -> Option<PreferredTime> {
+        let above = self.tree.ancestors(&leaf.id);
+        leaf.preferred_time.or_else(|| above.iter().find_map(|node| node.preferred_time))
     }
 
     /// Returns whose time a leaf takes.
@@ -308,6 +328,8 @@ impl<'a> NetworkBuilder<'a> {
                 self.calendar.working_between(from, to) > 0
             });
         }
+        // A fixed time does not depend on the working hours, but nothing is planned on a day off.
+        dates.retain(|date| !self.calendar.is_day_off(*date));
         dates.truncate(MAX_ITEMS.saturating_sub(self.items.len()));
         let offset = i64::from(self.minutes_earlier_in_session(leaf, root));
         let series = self.roadmap.nodes.iter().position(|node| node.id == root.id);

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::axis::{WorkAxis, WorkPiece};
 use super::network::ScheduleItem;
+use super::pacing::SessionRule;
 
 /// The limits for blocks and days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub(super) struct BlockLimits {
     pub daily: u64,
     /// `None` for routines.
     pub weekly: Option<u64>,
+    /// The minutes of a week for all of the person's plans together; `None` for routines.
+    pub all_plans: Option<u64>,
     pub parallel_phases: usize,
 }
 
@@ -27,7 +30,11 @@ pub(super) struct TimeAllocation<'a> {
     /// Our own blocks: sorted, never overlapping.
     own: Vec<(i64, i64)>,
     day_used: Vec<u64>,
+    /// What sessions take of each day: work that is spread over the week.
+    session_used: Vec<u64>,
     week_used: Vec<u64>,
+    /// What other plans take of each week.
+    week_others: &'a [u64],
     week_phases: Vec<Vec<usize>>,
     /// For each piece the piece itself or a later one: what lies between has no room for any item.
     skip: Vec<Cell<usize>>,
@@ -41,6 +48,17 @@ struct PieceWalk {
     cursor: i64,
     day: (usize, u64),
     week: (usize, u64),
+    /// The last day that a block was found on.
+    last_day: Option<usize>,
+}
+
+/// Time that an item should not go beyond.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlacementWindow {
+    pub earliest: i64,
+    pub due: i64,
+    /// How the item is spread over the week.
+    pub sessions: Option<SessionRule>,
 }
 
 impl<'a> TimeAllocation<'a> {
@@ -49,6 +67,7 @@ impl<'a> TimeAllocation<'a> {
         axis: &'a WorkAxis,
         limits: BlockLimits,
         taken: &'a [(i64, i64)],
+        week_others: &'a [u64],
         least: u32,
     ) -> Self {
         Self {
@@ -57,7 +76,9 @@ impl<'a> TimeAllocation<'a> {
             taken,
             own: Vec::new(),
             day_used: vec![0; axis.days],
+            session_used: vec![0; axis.days],
             week_used: vec![0; axis.weeks],
+            week_others,
             week_phases: vec![Vec::new(); axis.weeks],
             skip: (0..=axis.pieces.len()).map(Cell::new).collect(),
             least: u64::from(BlockSizes::new(least, limits).shortest_block(least)),
@@ -105,12 +126,12 @@ impl<'a> TimeAllocation<'a> {
         end
     }
 
-    /// Reserves a block, which must not overlap another of our own, on a day and week of the axis.
+    /// Reserves a block of an item, which must not overlap another of our own, on a day and week of the axis.
     pub(super) fn take_block(
         &mut self,
         block: (i64, i64),
         at: (usize, usize),
-        phase: Option<usize>,
+        item: &ScheduleItem,
     ) {
         let index = self.own.partition_point(|other| other.0 < block.0);
         self.own.insert(index, block);
@@ -118,10 +139,13 @@ impl<'a> TimeAllocation<'a> {
         if let Some(used) = self.day_used.get_mut(at.0) {
             *used += minutes;
         }
+        if let Some(used) = self.session_used.get_mut(at.0).filter(|_| item.is_spread()) {
+            *used += minutes;
+        }
         if let Some(used) = self.week_used.get_mut(at.1) {
             *used += minutes;
         }
-        if let (Some(phase), Some(phases)) = (phase, self.week_phases.get_mut(at.1))
+        if let (Some(phase), Some(phases)) = (item.phase, self.week_phases.get_mut(at.1))
             && !phases.contains(&phase)
         {
             phases.push(phase);
@@ -160,9 +184,9 @@ impl<'a> TimeAllocation<'a> {
         &self,
         pieces: &[WorkPiece],
         item: &ScheduleItem,
-        earliest: i64,
-        due: i64,
+        window: PlacementWindow,
     ) -> Option<Vec<((i64, i64), WorkPiece)>> {
+        let PlacementWindow { earliest, due, sessions } = window;
         let mut open = item.open_minutes();
         let sizes = BlockSizes::new(open, self.limits);
         let mut found = Vec::new();
@@ -171,6 +195,7 @@ impl<'a> TimeAllocation<'a> {
             cursor: earliest,
             day: (usize::MAX, 0),
             week: (usize::MAX, 0),
+            last_day: None,
         };
         let all = std::ptr::eq(pieces, self.axis.pieces.as_slice());
         while open > 0 {
@@ -191,12 +216,19 @@ impl<'a> TimeAllocation<'a> {
                 walk.index += 1;
                 continue;
             }
+            let session = self.session_room(sessions, &piece, &walk, open);
+            if session < least {
+                walk.index += 1;
+                continue;
+            }
             let room = self.day_room(&piece, &walk).min(self.week_room(&piece, item, &walk));
+            let room = room.min(session);
             match self.next_block(&piece, &mut walk, sizes, open, room, due) {
                 Some(block) => {
                     let minutes = block.1.abs_diff(block.0);
                     open = open.saturating_sub(minutes as u32);
                     walk.consume_minutes(minutes, block.1 + i64::from(self.limits.break_minutes));
+                    walk.last_day = Some(piece.day);
                     found.push((block, piece));
                 }
                 None => walk.index += 1,
@@ -251,10 +283,49 @@ impl<'a> TimeAllocation<'a> {
         {
             return 0;
         }
-        let Some(weekly) = self.limits.weekly else { return u64::MAX };
-        let available = self.axis.week_minutes.get(piece.week).copied().unwrap_or(0);
         let used = self.week_used.get(piece.week).copied().unwrap_or(0) + walk.week.1;
-        weekly.min(available).saturating_sub(used)
+        let all = self.limits.all_plans.map_or(u64::MAX, |all| {
+            let others = self.week_others.get(piece.week).copied().unwrap_or(0);
+            all.saturating_sub(others).saturating_sub(used)
+        });
+        let Some(weekly) = self.limits.weekly else { return all };
+        let available = self.axis.week_minutes.get(piece.week).copied().unwrap_or(0);
+        weekly.min(available).saturating_sub(used).min(all)
+    }
+
+    /// Returns what a session of this day may still take of an item with so many open minutes.
+    fn session_room(
+        &self,
+        sessions: Option<SessionRule>,
+        piece: &WorkPiece,
+        walk: &PieceWalk,
+        open: u32,
+    ) -> u64 {
+        let Some(rule) = sessions else { return u64::MAX };
+        let own = self.session_used.get(piece.day).copied().unwrap_or(0);
+        let used = own + walk.day.1;
+        if used == 0 && self.has_session_near(piece.day, rule.gap_days, walk) {
+            return 0;
+        }
+        let open = u64::from(open);
+        if used + open <= rule.minutes + rule.stretch {
+            return open;
+        }
+        let room = rule.minutes.saturating_sub(used);
+        // The rest of a day is not worth starting a task in that fits into a session of its own.
+        let whole_elsewhere = open <= rule.minutes + rule.stretch;
+        let begins = own > 0 && walk.day.1 == 0;
+        if begins && (whole_elsewhere || room * 2 < rule.minutes) { 0 } else { room }
+    }
+
+    /// Returns whether a session lies less than a gap away from a day.
+    fn has_session_near(&self, day: usize, gap: usize, walk: &PieceWalk) -> bool {
+        let first = day.saturating_sub(gap - 1);
+        let days = self.session_used.get(first..(day + gap).min(self.session_used.len()));
+        let near = |last: usize| last.abs_diff(day) < gap;
+        gap > 1
+            && (walk.last_day.is_some_and(near)
+                || days.is_some_and(|days| days.iter().any(|used| *used > 0)))
     }
 }
 
@@ -319,6 +390,7 @@ mod tests {
         break_minutes: 10,
         daily: 240,
         weekly: None,
+        all_plans: None,
         parallel_phases: 2,
     };
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ScheduleRequest;
-use super::schedule_run::{RunVariation, ScheduleOutcome, run_request, weekly_minutes};
+use super::schedule_run::{RunVariation, ScheduleOutcome, run_packed, run_request, weekly_minutes};
 use crate::calendar::instant_of;
 use planwright_model::{
     LeverChange, LinkKind, NodeDependency, NodeTree, OffsetDateTime, RelaxedDates,
@@ -164,12 +164,9 @@ impl<'a> RelaxationSearch<'a> {
         variation
     }
 
-    fn run_variation(&self, variation: &RunVariation) -> Option<ScheduleOutcome> {
-        run_request(self.request, variation, self.request.iterations / EFFORT_SHARE).ok()
-    }
-
     fn is_feasible(&self, variation: &RunVariation) -> bool {
-        self.run_variation(variation).is_some_and(|outcome| outcome.is_feasible())
+        let outcome = run_packed(self.request, variation, self.request.iterations / EFFORT_SHARE);
+        outcome.is_ok_and(|outcome| outcome.is_feasible())
     }
 
     /// Returns the smallest move of a lever on top of a base, if it helps at all.
@@ -256,7 +253,8 @@ impl<'a> RelaxationSearch<'a> {
     }
 
     fn describe_relaxation(&self, variation: &RunVariation) -> ScheduleRelaxation {
-        let outcome = self.run_variation(variation);
+        let iterations = self.request.iterations / EFFORT_SHARE;
+        let outcome = run_request(self.request, variation, iterations).ok();
         let moment =
             |minute| OffsetDateTime::in_zone(instant_of(minute), self.outcome.calendar.zone());
         let mut changes = Vec::new();

@@ -10,6 +10,7 @@ use super::generate::{
 use super::horizon::Horizon;
 use super::layout_search::{LayoutScore, score_layout, search_layout};
 use super::network::{ItemNetwork, NetworkBuilder, NetworkChanges};
+use super::pacing::{SessionRule, WorkPacing};
 use super::passes::{NetworkTiming, PassClock};
 use super::placement::BlockLimits;
 use super::priority_rules::PriorityRule;
@@ -19,7 +20,8 @@ use planwright_model::PatternType;
 
 /// The maximum number of rounds in which recurring nodes are moved after their predecessors.
 const ANCHOR_ROUNDS: usize = 6;
-const WEEK: i64 = 7 * 24 * 60;
+const DAY: i64 = 24 * 60;
+const WEEK: i64 = 7 * DAY;
 
 /// The changes that a run may make to its request.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +31,16 @@ pub(super) struct RunVariation {
     pub changes: NetworkChanges,
     /// Ids of other plans' blocks that are treated as moved away.
     pub moved: Vec<String>,
+}
+
+/// What a layout misses, the worst first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct MissedDates {
+    lateness: u64,
+    unplaced: u64,
+    overdue: u64,
+    /// Days after the last day of the stated weeks.
+    days_over: i64,
 }
 
 /// The result of a run.
@@ -46,25 +58,78 @@ impl ScheduleOutcome {
     pub(super) fn is_feasible(&self) -> bool {
         self.score.lateness == 0 && self.score.unplaced == 0
     }
+
+    fn missed_dates(&self) -> MissedDates {
+        let LayoutScore { lateness, unplaced, overdue, finish, .. } = self.score;
+        let over = self.horizon.end.map_or(0, |end| finish.saturating_sub(end).max(0));
+        MissedDates { lateness, unplaced, overdue, days_over: (over + DAY - 1) / DAY }
+    }
 }
 
-/// Runs a request under a variation.
+/// Runs a request under a variation. The work is spread as widely as its dates allow.
 pub(super) fn run_request(
     request: &ScheduleRequest<'_>,
     variation: &RunVariation,
     iterations: u64,
 ) -> Result<ScheduleOutcome, ScheduleError> {
+    let limits = block_limits(request, variation);
+    let mut best: Option<(MissedDates, ScheduleOutcome)> = None;
+    let mut tried = Vec::new();
+    for pacing in WorkPacing::ALL {
+        let sessions = SessionRule::new(request, limits, pacing);
+        // Levels that come to the same rule are not tried twice.
+        if tried.contains(&sessions) {
+            continue;
+        }
+        tried.push(sessions);
+        let outcome = run_paced(request, variation, sessions, iterations)?;
+        let missed = outcome.missed_dates();
+        if missed == MissedDates::default() {
+            return Ok(outcome);
+        }
+        if best.as_ref().is_none_or(|(least, _)| missed < *least) {
+            best = Some((missed, outcome));
+        }
+    }
+    match best {
+        Some((_, outcome)) => Ok(outcome),
+        None => run_packed(request, variation, iterations),
+    }
+}
+
+/// Runs a request with everything as early as possible: what does not fit then does not fit at all.
+pub(super) fn run_packed(
+    request: &ScheduleRequest<'_>,
+    variation: &RunVariation,
+    iterations: u64,
+) -> Result<ScheduleOutcome, ScheduleError> {
+    run_paced(request, variation, None, iterations)
+}
+
+/// Runs a request with one way to spread its work.
+fn run_paced(
+    request: &ScheduleRequest<'_>,
+    variation: &RunVariation,
+    sessions: Option<SessionRule>,
+    iterations: u64,
+) -> Result<ScheduleOutcome, ScheduleError> {
     let (horizon, calendar) = Horizon::new(request, variation.more_days)?;
     let taken = taken_spans(request, &variation.moved);
-    let limits = block_limits(request, variation);
+    let mut surroundings = RunSurroundings {
+        limits: block_limits(request, variation),
+        taken: &taken,
+        week_others: Vec::new(),
+        sessions,
+        horizon,
+    };
     let mut changes = variation.changes.clone();
     let mut round = 0;
     loop {
         let builder = NetworkBuilder::new(request, &calendar, &changes, horizon.recur_until);
         let network = builder.build();
-        let axis = shortest_axis(request, &network, &calendar, horizon, limits, &taken);
+        let axis = shortest_axis(request, &network, &calendar, &mut surroundings);
         let places = AxisDayLocator { calendar: &calendar, axis: &axis };
-        let problem = placement_problem(&network, &axis, limits, &taken, &places, horizon);
+        let problem = surroundings.problem(&network, &axis, &places);
         let (layout, score) = if request.roadmap.resources.is_empty() {
             search_layout(&problem, iterations, request.seed)
         } else {
@@ -84,6 +149,36 @@ pub(super) fn run_request(
     }
 }
 
+/// What surrounds the items of a run.
+struct RunSurroundings<'a> {
+    limits: BlockLimits,
+    taken: &'a [(i64, i64)],
+    /// What other plans take of each week of the axis.
+    week_others: Vec<u64>,
+    sessions: Option<SessionRule>,
+    horizon: Horizon,
+}
+
+impl RunSurroundings<'_> {
+    fn problem<'a>(
+        &'a self,
+        network: &'a ItemNetwork,
+        axis: &'a WorkAxis,
+        places: &'a AxisDayLocator<'a>,
+    ) -> PlacementProblem<'a> {
+        PlacementProblem {
+            network,
+            axis,
+            limits: self.limits,
+            taken: self.taken,
+            locator: places,
+            aim: self.horizon.aim,
+            sessions: self.sessions,
+            week_others: &self.week_others,
+        }
+    }
+}
+
 /// Returns the caps of a request.
 pub(super) fn block_limits(request: &ScheduleRequest<'_>, variation: &RunVariation) -> BlockLimits {
     let context = request.context;
@@ -99,6 +194,7 @@ pub(super) fn block_limits(request: &ScheduleRequest<'_>, variation: &RunVariati
         break_minutes: prefs.break_minutes.min(24 * 60),
         daily: u64::from(context.constraints.max_daily_minutes),
         weekly: weekly.map(u64::from),
+        all_plans: context.constraints.all_plans_weekly_minutes.filter(|_| !routine).map(u64::from),
         parallel_phases: usize::from(context.constraints.max_parallel_phases.max(1)),
     }
 }
@@ -137,15 +233,20 @@ pub(super) fn merge_spans(spans: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, 
     merged
 }
 
-fn placement_problem<'a>(
-    network: &'a ItemNetwork,
-    axis: &'a WorkAxis,
-    limits: BlockLimits,
-    taken: &'a [(i64, i64)],
-    places: &'a AxisDayLocator<'a>,
-    horizon: Horizon,
-) -> PlacementProblem<'a> {
-    PlacementProblem { network, axis, limits, taken, locator: places, aim: horizon.aim }
+/// Returns the minutes of other plans in each week of an axis.
+fn other_minutes_by_week(
+    request: &ScheduleRequest<'_>,
+    calendar: &WorkCalendar,
+    axis: &WorkAxis,
+) -> Vec<u64> {
+    let mut weeks = vec![0; axis.weeks];
+    for other in request.others {
+        let (_, week) = axis.day_and_week(calendar.local_date(other.block.start.at));
+        if let Some(minutes) = weeks.get_mut(week) {
+            *minutes += u64::from(other.block.estimated_minutes);
+        }
+    }
+    weeks
 }
 
 /// Returns the shortest axis on which one generation can place everything, or the longest one allowed.
@@ -153,23 +254,25 @@ fn shortest_axis(
     request: &ScheduleRequest<'_>,
     network: &ItemNetwork,
     calendar: &WorkCalendar,
-    horizon: Horizon,
-    limits: BlockLimits,
-    taken: &[(i64, i64)],
+    around: &mut RunSurroundings<'_>,
 ) -> WorkAxis {
+    let (horizon, limits) = (around.horizon, around.limits);
     let minutes: u64 = network.items.iter().map(|item| u64::from(item.open_minutes())).sum();
     let a_week = limits.weekly.unwrap_or(u64::MAX).min(limits.daily.saturating_mul(5)).max(1);
     let weeks = i64::try_from(minutes / a_week).unwrap_or(520).min(520) * 3 / 2 + 4;
     let first = horizon.end.unwrap_or(horizon.start).max(horizon.start);
     let mut until = first.saturating_add(weeks * WEEK).min(horizon.limit);
+    let windows = &request.context.user_prefs.preferred_windows;
+    let times = network.preferred_times();
     loop {
-        let axis = WorkAxis::new(calendar, until, &request.context.user_prefs.preferred_windows);
+        let axis = WorkAxis::new(calendar, until, windows, &times);
+        around.week_others = other_minutes_by_week(request, calendar, &axis);
         if until >= horizon.limit {
             return axis;
         }
         let timing = NetworkTiming::new(network, PassClock::Working(&axis));
         let places = AxisDayLocator { calendar, axis: &axis };
-        let problem = placement_problem(network, &axis, limits, taken, &places, horizon);
+        let problem = around.problem(network, &axis, &places);
         let ranks = PriorityRule::LatestFinish.item_ranks(network, &timing);
         let layout =
             generate_layout(&problem, &ranks, GenerationScheme::Serial, WindowPreference::Any);

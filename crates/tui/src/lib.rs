@@ -206,6 +206,8 @@ pub struct HomeView {
     pub provider: String,
     /// Who drafts and how to change it, in sentences, for the first start.
     pub provider_help: Vec<String>,
+    /// When the person has time for their own plans, as the config file has it.
+    pub own_hours: Option<String>,
     /// What was spent today and what may be.
     pub spent: Option<(MicroDollars, MicroDollars)>,
     /// One line for the person, such as what became of their last request.

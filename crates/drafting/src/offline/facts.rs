@@ -14,6 +14,7 @@ use super::goal::{CadencePeriod, CalendarRegion, Goal, GoalCadence, GoalParseCon
 use super::pattern::QUICK;
 use super::template::{PeriodSlot, Template, TemplateSizing};
 use crate::change_requests::{ContextChange, apply_context_change};
+use crate::own_hours::describe_weekly_hours;
 use planwright_plan::sizing::{self, HoursOrigin};
 
 pub(super) const HORIZON: &str = "horizon_weeks";
@@ -117,7 +118,9 @@ fn fill_stated_times(context: &mut PlanContext, goal: &Goal) {
     {
         apply_context_change(context, &ContextChange::Start(start));
     }
-    if !goal.working_times.is_empty() && context.find_assumption("working").is_none() {
+    // The goal counts for more than the person's usual hours.
+    let stated = |found: &Assumption| found.origin == AssumptionOrigin::User;
+    if !goal.working_times.is_empty() && !context.find_assumption("working").is_some_and(stated) {
         apply_context_change(context, &ContextChange::OnlyAt(goal.working_times.clone()));
     }
     let quantities = &goal.quantities;
@@ -212,9 +215,21 @@ fn fill_hours(context: &mut PlanContext, goal: &Goal, template: &Template) {
         .or(goal.weekly_minutes)
         .or_else(by_rhythm)
         .filter(|minutes| *minutes > 0);
+    if let (Some(stated), Some(all)) =
+        (limits.weekly_minutes, limits.all_plans_weekly_minutes.as_mut())
+    {
+        *all = stated.max(*all);
+    }
     if limits.weekly_minutes.is_none() {
         let minutes = template.weekly_minutes.unwrap_or(300);
-        limits.weekly_minutes = Some(minutes);
+        if let Some(own) = own_weekly_minutes(context).filter(|own| *own <= minutes) {
+            context.constraints.weekly_minutes = Some(own);
+            let (key, value, origin) =
+                (WEEKLY.to_owned(), own.to_string(), AssumptionOrigin::Memory);
+            context.assumptions.push(Assumption { key, value, origin, question: None });
+            return raise_daily_limit(context);
+        }
+        context.constraints.weekly_minutes = Some(minutes);
         let question = format!(
             "How many hours a week can you give it? ({} are assumed)",
             format_hours(minutes)
@@ -222,6 +237,14 @@ fn fill_hours(context: &mut PlanContext, goal: &Goal, template: &Template) {
         add_assumption(context, WEEKLY, &minutes.to_string(), Some(question));
     }
     raise_daily_limit(context);
+}
+
+/// The minutes a week that the person has for plans of their own, where they ever said it.
+fn own_weekly_minutes(context: &PlanContext) -> Option<u32> {
+    let kept = |found: &Assumption| found.origin == AssumptionOrigin::Memory;
+    let hours = context.find_assumption("working").is_some_and(kept);
+    let by_hours = hours.then(|| context.calendar.weekly_minutes());
+    context.constraints.all_plans_weekly_minutes.into_iter().chain(by_hours).min()
 }
 
 /// Hours that the person states must fit into the days, so the daily limit is raised for them.
@@ -327,9 +350,7 @@ pub(super) fn goal_cadence(goal: &Goal, template: &Template) -> GoalCadence {
 
 /// Describes the working hours of an ordinary week.
 pub(crate) fn describe_hours(calendar: &PlanCalendar) -> String {
-    let minutes = calendar.weekly_minutes();
-    let days = calendar.working.values().filter(|hours| !hours.is_empty()).count();
-    format!("{days} working days, {} hours a week", format_hours(minutes))
+    describe_weekly_hours(&calendar.working)
 }
 
 /// The length and capacity of a plan.

@@ -31,7 +31,7 @@ impl Planner {
         let given = talk.context.as_deref().cloned();
         let mut context = given.unwrap_or_else(|| {
             let start = today.tomorrow().unwrap_or(today);
-            let mut context = PlanContext::new(&talk.goal, start, &self.time_zone);
+            let mut context = self.profile.new_context(&talk.goal, start, &self.time_zone);
             said::apply_later_limits(&mut context, &talk.facts);
             context
         });

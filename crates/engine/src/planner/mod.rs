@@ -5,6 +5,7 @@
 //! arguments of the same tools, and the same checks decide whether they count.
 
 mod answers;
+mod calendar_source;
 mod context;
 mod ideas;
 mod model;
@@ -25,6 +26,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 pub(crate) use answers::check_answer;
+pub use calendar_source::{CalendarSource, KnownEvents};
 pub(crate) use context::questions_allowed;
 pub use model::ModelClient;
 pub use prompts::{PROMPTS, PlanningPrompts};
@@ -35,8 +37,9 @@ pub use tools::{PLAN_TOOLS, PlanTool, ToolSetError, check_tools, tools_for_state
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_drafting::offline::goal::{CalendarRegion, GoalParseContext};
 use planwright_drafting::offline::{SubtypeProposals, TemplateLibrary};
+use planwright_drafting::person_profile::PersonProfile;
 use planwright_model::event::Event;
-use planwright_model::{FixedEvent, PlanState, Stage};
+use planwright_model::{PlanState, Stage};
 use planwright_plan::confidence::ConfidenceSettings;
 use planwright_schedule::OtherBlock;
 use planwright_state::PlanningSlice;
@@ -66,8 +69,10 @@ pub struct Planner {
     pub library: Arc<TemplateLibrary>,
     /// IANA name of the person's zone.
     pub time_zone: String,
+    /// The person's own hours and days off.
+    pub profile: PersonProfile,
     /// What is already in the person's calendar.
-    pub events: Arc<[FixedEvent]>,
+    pub calendar: Arc<dyn CalendarSource>,
     /// Blocks of the person's other plans.
     pub others: Arc<[OtherBlock]>,
     pub settings: PlannerSettings,
@@ -103,7 +108,8 @@ impl Planner {
         Self {
             library: Arc::new(TemplateLibrary::built_in()),
             time_zone: time_zone.into(),
-            events: Arc::from([]),
+            profile: PersonProfile::default(),
+            calendar: Arc::new(KnownEvents::default()),
             others: Arc::from([]),
             settings: PlannerSettings::default(),
             session: String::new(),
@@ -141,8 +147,11 @@ impl Planner {
 
     /// What goals are read with: the person's day and part of the world.
     pub(crate) fn goal_parse_context(&self, now: Timestamp) -> GoalParseContext {
-        GoalParseContext::new(self.local_date(now), 5)
-            .in_region(CalendarRegion::from_time_zone(&self.time_zone))
+        let region = match self.profile.days_off.country {
+            Some(country) => CalendarRegion::from_country(country.code()),
+            None => CalendarRegion::from_time_zone(&self.time_zone),
+        };
+        GoalParseContext::new(self.local_date(now), 5).in_region(region)
     }
 
     fn proposal_mode(&self) -> SubtypeProposals {

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{Planner, StageResult, relax, trace};
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_model::catch_up::{OpenWork, TaskOccurrence};
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{
-    AdaptationAction, AdaptationLogEntry, NodeOrigin, PlanContext, PlanDrafter, PlanningToolName,
-    Roadmap, Schedule, ScheduledBlock, Stage, TaskId,
+    AdaptationAction, AdaptationLogEntry, AssumptionOrigin, NodeOrigin, PlanContext, PlanDrafter,
+    PlanningToolName, Roadmap, Schedule, ScheduledBlock, Stage, TaskId,
 };
 use planwright_plan::grammar::repair_stage;
+use planwright_schedule::calendar::WorkCalendar;
 use planwright_schedule::{
-    OpenWorkRequest, ScheduleError, ScheduleRequest, next_start, replan_open_work, schedule_roadmap,
+    OpenWorkRequest, ScheduleError, ScheduleRequest, describe_moved_times, next_start,
+    replan_open_work, schedule_roadmap,
 };
 use planwright_state::PlanningSlice;
 
@@ -64,9 +66,20 @@ impl Planner {
                 });
             }
         }
+        if let Some(today) = self.start_today(&context, &roadmap, now) {
+            context = today;
+            work =
+                work.with_event(PlanningEvent::ContextSet { context: Arc::new(context.clone()) });
+        }
         match self.schedule_open_work(talk, &roadmap, &context, outline.version, now) {
             Ok(made) => {
                 let told = vec![format!("{} blocks", made.blocks.len())];
+                let events = self.calendar.current_events();
+                let moved = describe_moved_times(&roadmap, &made, &self.others, &events);
+                if !moved.is_empty() {
+                    let text = format!("{}.", moved.join(".\n"));
+                    work = work.with_event(PlanningEvent::Said { text });
+                }
                 let work = work.with_event(PlanningEvent::ScheduleDrafted {
                     schedule: Arc::new(made),
                     by: PlanDrafter::Offline,
@@ -80,6 +93,38 @@ impl Planner {
                 watch.finish(work, Some(0.0), vec![error.to_string()])
             }
         }
+    }
+
+    /// Moves the first day to today where nobody named one, time is left today, and the work is small or due soon. Other
+    /// plans start tomorrow, unless the person approves them with a start today.
+    fn start_today(
+        &self,
+        context: &PlanContext,
+        roadmap: &Roadmap,
+        now: Timestamp,
+    ) -> Option<PlanContext> {
+        let today = self.local_date(now);
+        let tomorrow = today.tomorrow().ok()?;
+        let assumed = context.find_assumption("start")?.origin == AssumptionOrigin::Template;
+        let tree = roadmap.node_tree();
+        let repeats = roadmap.nodes.iter().any(|node| node.recurrence.is_some());
+        let small = !repeats && tree.total_minutes(&roadmap.root_id) <= SMALL_MINUTES;
+        let soon = context.constraints.deadline.is_some_and(|deadline| {
+            today.until(deadline.local_date()).is_ok_and(|span| span.get_days() < SOON_DAYS)
+        });
+        if !assumed || context.constraints.start != tomorrow || !(small || soon) {
+            return None;
+        }
+        let calendar = WorkCalendar::from_plan(&context.calendar, today).ok()?;
+        let left = calendar.working_between(first_start(now), calendar.day_start(tomorrow));
+        (left >= LEAST_MINUTES).then(|| {
+            let mut context = context.clone();
+            context.constraints.start = today;
+            for found in context.assumptions.iter_mut().filter(|found| found.key == "start") {
+                found.value = today.to_string();
+            }
+            context
+        })
     }
 
     /// Schedules what is not done. Nothing is placed before `now`, what is done keeps its time, and a block that the
@@ -96,11 +141,12 @@ impl Planner {
         let before = talk.schedule.as_deref();
         let locked: Vec<ScheduledBlock> =
             before.iter().flat_map(|before| &before.blocks).filter(placed).cloned().collect();
+        let events = self.calendar.current_events();
         let mut wanted = ScheduleRequest::new(roadmap, context);
-        wanted.events = &self.events;
+        wanted.events = &events;
         wanted.others = &self.others;
         wanted.locked = &locked;
-        wanted.not_before = Some(next_start(now));
+        wanted.not_before = Some(first_start(now));
         let wanted = wanted.with_plan_seed(&talk.goal, version);
         let Some(before) = before.filter(|_| !talk.frozen.is_empty()) else {
             return schedule_roadmap(&wanted);
@@ -126,7 +172,7 @@ impl Planner {
             context,
             schedule: before,
             work: &work,
-            events: &self.events,
+            events: &events,
             others: &self.others,
             now,
             seed: wanted.seed,
@@ -181,6 +227,21 @@ impl Planner {
         }
         watch.finish(work, Some(1.0), told)
     }
+}
+
+/// A plan of at most this many minutes starts as soon as possible.
+const SMALL_MINUTES: u32 = 240;
+/// So does a plan whose deadline is fewer days away.
+const SOON_DAYS: i32 = 8;
+/// The shortest rest of a day that is worth starting in.
+const LEAST_MINUTES: u64 = 30;
+/// The time between a draft and the first task of today: a plan that is late as soon as it is approved helps nobody.
+const LEAD_MINUTES: i64 = 30;
+
+/// Returns when a plan that is drafted now may start.
+pub(super) fn first_start(now: Timestamp) -> Timestamp {
+    let lead = SignedDuration::from_mins(LEAD_MINUTES);
+    next_start(now.saturating_add(lead).unwrap_or(now))
 }
 
 /// The relaxation that the controller makes by itself, once.

@@ -36,7 +36,7 @@ impl Planner {
         plan.schedule = talk.schedule.as_deref().cloned();
         plan.adaptation_log.clone_from(&talk.adaptation_log);
         plan.surroundings = PlanSurroundings {
-            fixed_events: self.events.to_vec(),
+            fixed_events: self.calendar.current_events().to_vec(),
             other_blocks: self.others.iter().map(|other| other.block.clone()).collect(),
             accepted_late: talk.accepted_late,
             allow_proposals: self.settings.allow_new_subtype_proposals,

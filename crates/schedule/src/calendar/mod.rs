@@ -3,6 +3,7 @@
 //! Instants and working minutes convert both ways for ten years from the horizon start, local times resolve the same
 //! way on every machine, and nothing here reads a clock. Capacity and placement are handled by the schedule.
 
+mod holidays;
 mod link_bound;
 mod recurrence;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod time_phrase;
 mod work_calendar;
 mod zone;
 
+pub use holidays::{HolidayCountry, easter_sunday, public_holidays};
 pub use link_bound::{LinkBound, WorkSpan};
 pub use recurrence::{RecurrenceInterval, RecurrenceRule, RecurrenceRuleDay};
 pub use time_phrase::parse_when;

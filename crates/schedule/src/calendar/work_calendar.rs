@@ -175,6 +175,11 @@ impl WorkCalendar {
         self.zone.to_datetime(at).date()
     }
 
+    /// Returns whether a date is a day off that no hours of its own replace.
+    pub fn is_day_off(&self, date: Date) -> bool {
+        self.hours.days_off.contains(&date) && !self.hours.extra_working.contains_key(&date)
+    }
+
     /// Returns the start of a local day.
     pub fn day_start(&self, date: Date) -> Timestamp {
         resolve_local(date.to_datetime(Time::midnight()), &self.zone)

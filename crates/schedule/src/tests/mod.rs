@@ -1,5 +1,6 @@
 mod behavior;
 mod properties;
+mod spreading;
 mod verify;
 
 use jiff::civil::{Date, date};
@@ -97,7 +98,7 @@ fn example_19_an_infeasible_plan_suggests_relaxations() {
 #[test]
 fn blocks_respect_breaks_caps_and_hours() {
     let mut context = context(date(2026, 6, 5));
-    context.constraints.weekly_minutes = Some(600);
+    context.constraints.weekly_minutes = Some(1200);
     let roadmap = roadmap(&context, &[&[300, 45]]);
     let schedule = schedule_roadmap(&ScheduleRequest::new(&roadmap, &context)).unwrap();
     let expected = [

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use super::verify::verify;
@@ -125,6 +127,39 @@ proptest! {
     fn a_schedule_never_breaks_a_link_a_cap_the_calendar_or_a_lock(case in any_case(false)) {
         let found = schedule_roadmap(&case.request()).unwrap();
         prop_assert_eq!(verify(&case.request(), &found), Ok(()));
+        prop_assert_eq!(schedule_roadmap(&case.request()).unwrap(), found);
+    }
+
+    #[test]
+    fn no_work_is_on_a_day_off_or_lost_however_it_is_spread(
+        mut case in any_case(false),
+        off in prop::collection::btree_set(0i64..60, 0..20),
+        preferred in prop::collection::vec(0usize..6, 12),
+        shared in prop::option::of(60u32..900),
+    ) {
+        let first = case.context.constraints.start;
+        case.context.calendar.days_off =
+            off.into_iter().map(|day| crate::calendar::plus_days(first, day)).collect();
+        case.context.constraints.all_plans_weekly_minutes = shared;
+        for (node, time) in case.roadmap.nodes.iter_mut().zip(preferred) {
+            node.preferred_time = planwright_model::PreferredTime::ALL.get(time).copied();
+        }
+        let found = schedule_roadmap(&case.request()).unwrap();
+        prop_assert_eq!(verify(&case.request(), &found), Ok(()));
+        let off = &case.context.calendar.days_off;
+        let placed = found.blocks.iter().filter(|block| !block.locked);
+        prop_assert!(placed.clone().all(|block| !off.contains(&block.start.local_date())));
+        let locked: BTreeSet<_> = case.locked.iter().map(|block| &block.plan_node_id).collect();
+        for node in case.roadmap.nodes.iter().filter(|node| !locked.contains(&node.id)) {
+            let minutes = found.blocks_for_node(&node.id).map(|block| block.estimated_minutes);
+            let unplaced = found.unplaced.iter().filter(|left| left.plan_node_id == node.id);
+            let all: u32 = minutes.sum::<u32>() + unplaced.map(|left| left.minutes).sum::<u32>();
+            prop_assert_eq!(all, node.work_minutes(), "{}", node.id);
+        }
+        let weekly = case.context.constraints.weekly_minutes.into_iter().chain(shared).min();
+        for row in found.capacity.iter().filter(|_| case.locked.is_empty()) {
+            prop_assert!(row.planned_minutes <= weekly.unwrap_or(u32::MAX), "{}", row.week);
+        }
         prop_assert_eq!(schedule_roadmap(&case.request()).unwrap(), found);
     }
 

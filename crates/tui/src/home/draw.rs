@@ -145,8 +145,11 @@ impl HomeScreen {
             Some(money) => format!("{} · {money}", self.view.provider),
             None => self.view.provider.clone(),
         };
+        // Nothing has a date yet on the first start.
+        let right =
+            if self.is_first_start() { format!("{who} ") } else { format!("{who}   {clock} ") };
         ScreenLine::new(buf, area)
-            .put_right(&[styled_piece(format!("{who}   {clock} "), dim)])
+            .put_right(&[styled_piece(right, dim)])
             .skip(1)
             .put("Planwright", self.palette.bold_style(ThemeRole::Text));
     }

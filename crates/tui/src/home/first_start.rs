@@ -1,14 +1,18 @@
-//! The first start: examples that are real plans, a plan file of this folder, a recorded run, and who drafts.
+//! The first start: examples that are real plans, a plan file of this folder, a recorded run, when there is time, and
+//! who drafts.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::HomeScreen;
+use super::{HomeFocus, HomeScreen, own_hours_card};
 use crate::HomeExit;
 use crate::session::ScreenEffect;
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, styled_piece};
 use planwright_text::{clean_text, wrap_words};
+
+/// The rows above the question: a hint, a heading, the examples, and space.
+const EXAMPLE_ROWS: u16 = 9;
 
 /// Goals that the built-in planner knows well.
 const EXAMPLES: [&str; 3] = [
@@ -50,7 +54,25 @@ impl HomeScreen {
         self.exit_with(exit)
     }
 
-    pub(super) fn draw_first_start(&self, area: Rect, buf: &mut Buffer) {
+    pub(super) fn draw_first_start(&mut self, area: Rect, buf: &mut Buffer) {
+        // A small screen has room for the examples or for the question that is being answered.
+        let short = area.height < EXAMPLE_ROWS + own_hours_card::ROWS + 1;
+        let mut rest = area;
+        if !(short && self.focus == HomeFocus::OwnHours) {
+            rest = self.draw_examples(rest, buf);
+        }
+        if rest.height > own_hours_card::ROWS {
+            self.draw_own_hours(rest, buf);
+            let used = own_hours_card::ROWS + 1;
+            rest = Rect { y: rest.y + used, height: rest.height - used, ..rest };
+        }
+        if rest.height > 1 {
+            self.draw_drafter(rest, buf);
+        }
+    }
+
+    /// Draws what can be taken instead of typing, and returns the room below it.
+    fn draw_examples(&self, area: Rect, buf: &mut Buffer) -> Rect {
         let mut y = area.y;
         let mut row = || {
             let at = Rect { y, height: u16::from(y < area.bottom()), ..area };
@@ -84,14 +106,28 @@ impl HomeScreen {
             };
         }
         row();
-        let section = row();
-        let below = Rect { y: section.y + 1, ..section };
+        let top = y.min(area.bottom());
+        Rect { y: top, height: area.bottom() - top, ..area }
+    }
+
+    /// Draws who drafts and which agents were found.
+    fn draw_drafter(&self, area: Rect, buf: &mut Buffer) {
+        let below = Rect { y: area.y + 1, height: area.height - 1, ..area };
         self.draw_rule_above(below, false, "who drafts, who works", "", buf);
-        let width = usize::from(area.width.saturating_sub(6)).max(20);
-        for sentence in &self.view.provider_help {
-            for line in wrap_words(&clean_text(sentence), width, 0) {
-                ScreenLine::new(buf, row()).skip(3).put(&line, self.style(ThemeRole::Text));
-            }
+        let width = usize::from(area.width.saturating_sub(3)).max(20);
+        let sentences: Vec<_> =
+            self.view.provider_help.iter().map(|sentence| clean_text(sentence)).collect();
+        let lines = sentences.iter().flat_map(|sentence| wrap_words(sentence, width, 0));
+        let mut y = below.y;
+        for line in lines.take(usize::from(below.height)) {
+            let row = Rect { y, height: 1, ..below };
+            ScreenLine::new(buf, row).skip(3).put(&line, self.style(ThemeRole::Text));
+            y += 1;
+        }
+        // The last row is a rule above the footer, where there is room for it.
+        if y < below.bottom() {
+            let last = Rect { y: below.bottom(), height: 1, ..below };
+            self.draw_rule_above(last, false, "", "", buf);
         }
     }
 }

@@ -85,12 +85,17 @@ impl HomeScreen {
         if self.focus == HomeFocus::Goal {
             let mut left = vec![plain("Enter", "plan it")];
             if self.is_first_start() {
-                left.push(plain("↓", "examples"));
+                left.extend([plain("↓", "examples"), plain("Tab", "times, agents")]);
+                left.push(plain("Ctrl-G", "editor"));
             } else {
                 left.extend([plain("Ctrl-J", "new line"), plain("↑", "earlier goals")]);
+                left.extend([plain("Ctrl-G", "editor"), plain("Tab", "lists")]);
             }
-            left.extend([plain("Ctrl-G", "editor"), plain("Tab", "lists")]);
             return (left, vec![plain("Esc", "leave the box")]);
+        }
+        if self.focus == HomeFocus::OwnHours {
+            let left = vec![plain("Enter", "choose"), plain("↑ ↓", "move"), plain("u", "undo")];
+            return (left, vec![plain("Tab", "goal"), plain("Esc", "skip")]);
         }
         if self.focus == HomeFocus::Found {
             let left =
@@ -143,9 +148,10 @@ impl HomeScreen {
     fn draw_hints(&self, left: &[HomeKeyHint], right: &[HomeKeyHint], mut line: ScreenLine<'_>) {
         let (key, dim) = (self.style(ThemeRole::Key), self.style(ThemeRole::Dim));
         let mut pieces = Vec::new();
-        for (keys, words) in right {
+        for (at, (keys, words)) in right.iter().enumerate() {
+            let gap = if at == 0 { "" } else { "  " };
             pieces.extend([
-                styled_piece(format!("  {keys}"), key),
+                styled_piece(format!("{gap}{keys}"), key),
                 styled_piece(format!(" {words}"), dim),
             ]);
         }

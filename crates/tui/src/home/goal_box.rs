@@ -16,13 +16,17 @@ use planwright_drafting::goal_reading::read_goal;
 
 /// The most lines of a goal that are shown.
 const GOAL_ROWS: u16 = 5;
+/// The rows from which on the first start has room for everything.
+const FIRST_START_ROWS: u16 = 24;
 const QUESTION: &str = "What do you want to get done?";
 
 impl HomeScreen {
     /// How many rows the box takes: a frame where there is room or while it is typed in, else one line.
     pub(super) fn goal_rows(&self, area: Rect) -> u16 {
         let open = self.focus == HomeFocus::Goal;
-        if !open && !has_goal_box(area) {
+        // The first start keeps its shape while its question is answered.
+        let kept = self.is_first_start() && area.height >= FIRST_START_ROWS;
+        if !open && !kept && !has_goal_box(area) {
             return 1;
         }
         let lines = u16::try_from(self.goal.line_count()).unwrap_or(GOAL_ROWS);
@@ -137,6 +141,10 @@ impl HomeScreen {
             KeyCode::Up if self.example.is_some() => self.move_example(-1),
             KeyCode::Up if self.goal.is_on_first_line() => self.recall_goal(1),
             KeyCode::Down if self.recalled.is_some() => self.recall_goal(-1),
+            KeyCode::Tab | KeyCode::BackTab if first_start => {
+                self.example = None;
+                self.set_focus(HomeFocus::OwnHours);
+            }
             KeyCode::Esc if first_start => {
                 self.example = None;
                 let quit = self.keymap.key_hint(KeyAction::Quit);

@@ -81,6 +81,7 @@ impl HomeScreen {
             HomeFocus::Remove => self.on_remove_key(key),
             HomeFocus::When | HomeFocus::Note => self.on_task_input_key(event),
             HomeFocus::Found => self.on_results_key(key),
+            HomeFocus::OwnHours => self.on_own_hours_key(event),
             HomeFocus::Today | HomeFocus::Needs | HomeFocus::Plans => self.on_list_key(key),
         }
     }
@@ -118,6 +119,9 @@ impl HomeScreen {
         }
         if let Some(flow) = self.paste_into_cover(text) {
             return flow;
+        }
+        if self.focus == HomeFocus::OwnHours {
+            return self.paste_own_hours(text);
         }
         match (self.focus, &mut self.task_input) {
             (HomeFocus::Goal, _) => {

@@ -37,6 +37,8 @@ pub(super) struct HomeAreas {
     pub(super) goal: Rect,
     /// Everything below the box.
     pub(super) body: Rect,
+    /// The rows of the question of the first start.
+    pub(super) own_hours: Rect,
     pub(super) needs: Rect,
     /// Rows of each thing that needs the person.
     pub(super) need_rows: u16,

@@ -12,6 +12,7 @@ mod layout;
 mod needs;
 mod needs_pane;
 mod overlay;
+mod own_hours_card;
 mod plan_groups;
 mod plans_pane;
 mod search_results;
@@ -50,6 +51,7 @@ use catch_up::CatchUpCover;
 use layout::HomeAreas;
 use needs::{NeedRow, collect_needs, keep_settled};
 use overlay::HomeOverlay;
+use own_hours_card::OwnHoursCard;
 use plan_groups::{PlanList, PlanListRow};
 use planwright_drafting::goal_reading::GoalReading;
 use planwright_model::SessionId;
@@ -75,6 +77,8 @@ enum HomeFocus {
     Note,
     /// The steps that a search brought.
     Found,
+    /// When there is time for one's own plans, on the first start.
+    OwnHours,
 }
 
 /// What stands over the screen.
@@ -127,6 +131,7 @@ pub(crate) struct HomeScreen {
     found: Option<search_results::SearchResultList>,
     /// The example under the cursor of the first start.
     example: Option<usize>,
+    own_hours: OwnHoursCard,
     cover: Option<HomeCover>,
     pub(crate) chosen: Option<HomeExit>,
     palette: Palette,
@@ -173,6 +178,7 @@ impl HomeScreen {
             marks: Vec::new(),
             found: view.found.clone().map(search_results::SearchResultList::new),
             example: None,
+            own_hours: OwnHoursCard::new(view.own_hours.clone()),
             cover: None,
             chosen: None,
             palette: settings.theme.palette(settings.color),
@@ -341,6 +347,9 @@ impl HomeScreen {
     fn on_click(&mut self, at: Position) -> ScreenEffect {
         if let Some(flow) = self.press_key_at(at) {
             return flow;
+        }
+        if self.areas.own_hours.contains(at) {
+            return self.click_own_hours(at);
         }
         let row = |area: ratatui::layout::Rect| usize::from(at.y - area.y);
         if self.areas.goal.contains(at) {

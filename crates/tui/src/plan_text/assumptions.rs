@@ -40,8 +40,9 @@ pub fn describe_assumptions(
     context: &PlanContext,
     today: Date,
 ) -> Vec<String> {
+    // What the person keeps in their settings is theirs, not assumed.
     let stated = |found: &&Assumption| {
-        found.origin != AssumptionOrigin::User
+        found.origin == AssumptionOrigin::Template
             && found.key != "tz"
             && !planning.answers.contains_key(&found.key)
     };

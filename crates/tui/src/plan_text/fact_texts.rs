@@ -4,38 +4,47 @@ use jiff::civil::Date;
 
 use super::changes::DraftComparison;
 use super::day_span::day_change_text;
-use super::hours::describe_weekly_hours;
 use super::rows::PlanTextRow;
-use planwright_model::{AssumptionOrigin, MicroDollars, PlanContext, RunKind, TaskNode};
+use planwright_drafting::own_hours::{describe_hours_briefly, describe_weekly_hours};
+use planwright_model::{
+    AssumptionOrigin, MicroDollars, PlanContext, RunKind, TaskNode, WeeklyHours,
+};
 use planwright_state::{PlanRevision, SessionState};
 use planwright_text::dates::{format_date, format_date_range};
 use planwright_text::{clean_line, units};
 
 /// `27 h in all, at most 6 h a week: Tue and Thu 19:00 – 20:30, Sat 10:00 – 13:00`.
 pub(super) fn own_time_text(state: &SessionState, minutes: u64) -> String {
-    let hours = weekly_text(state.planning.context.as_deref());
+    let hours = weekly_text(state.planning.context.as_deref(), describe_weekly_hours);
     format!("{} in all{hours}", units::format_planned(minutes))
+}
+
+/// `27 h, at most 6 h a week: Tue and Thu evening, Sat morning`.
+pub(super) fn short_own_time_text(state: &SessionState, minutes: u64) -> String {
+    let hours = weekly_text(state.planning.context.as_deref(), describe_hours_briefly);
+    format!("{}{hours}", units::format_planned(minutes))
 }
 
 /// `27 h → 28 h 30 min, at most 6 h a week: …`.
 pub(super) fn changed_own_time_text(state: &SessionState, before: u64, now: u64) -> String {
-    let hours = weekly_text(state.planning.context.as_deref());
+    let hours = weekly_text(state.planning.context.as_deref(), describe_weekly_hours);
     if before == now {
         return format!("{} as before{hours}", units::format_planned(now));
     }
     format!("{} → {}{hours}", units::format_planned(before), units::format_planned(now))
 }
 
-fn weekly_text(context: Option<&PlanContext>) -> String {
+fn weekly_text(context: Option<&PlanContext>, describe: fn(&WeeklyHours) -> String) -> String {
     let Some(context) = context else { return String::new() };
-    let most = context
-        .constraints
-        .weekly_minutes
+    // The hours for all plans together may be fewer than what was said about this one.
+    let limits = &context.constraints;
+    let weekly = limits.weekly_minutes.into_iter().chain(limits.all_plans_weekly_minutes).min();
+    let most = weekly
         .map(|minutes| format!(", at most {} a week", units::format_planned(minutes.into())))
         .unwrap_or_default();
     let preferred = &context.user_prefs.preferred_windows;
     let hours = if preferred.is_empty() { &context.calendar.working } else { preferred };
-    match describe_weekly_hours(hours).as_str() {
+    match describe(hours).as_str() {
         "" => most,
         hours => format!("{most}: {hours}"),
     }
@@ -67,6 +76,15 @@ pub(super) fn moved_dates_text(
         None => format!("ends {}", format_date(last, today)),
     };
     format!("{end}{limit}{}", unplaced_text(state))
+}
+
+/// `"Weekly review" starts at 09:40 instead of 09:00, something else is there already`; empty if nothing gave way.
+pub(super) fn moved_times_text(state: &SessionState) -> String {
+    let planning = &state.planning;
+    let (Some(roadmap), Some(schedule)) = (&planning.roadmap, &planning.schedule) else {
+        return String::new();
+    };
+    planwright_schedule::describe_moved_times(roadmap, schedule, &[], &[]).join("; ")
 }
 
 /// How the end stands to what the person said: a deadline, or a number of weeks.

@@ -22,12 +22,18 @@ pub enum FactHint {
 pub struct PlanFact {
     pub label: &'static str,
     pub text: String,
+    /// The same in fewer words, for a line that is too narrow for the text.
+    pub short: Option<String>,
     pub hint: FactHint,
 }
 
 impl PlanFact {
     fn new(label: &'static str, text: impl Into<String>) -> Self {
-        Self { label, text: text.into(), hint: FactHint::Nothing }
+        Self { label, text: text.into(), short: None, hint: FactHint::Nothing }
+    }
+
+    fn with_short(self, short: String) -> Self {
+        Self { short: Some(short), ..self }
     }
 
     fn with_hint(self, hint: FactHint) -> Self {
@@ -91,9 +97,11 @@ fn drafted_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
     let own = own_minutes(rows);
     let mut facts = Vec::new();
     if own > 0 {
-        facts.push(PlanFact::new("Your time", fact_texts::own_time_text(state, own)));
+        let fact = PlanFact::new("Your time", fact_texts::own_time_text(state, own));
+        facts.push(fact.with_short(fact_texts::short_own_time_text(state, own)));
     }
     facts.push(PlanFact::new("Dates", fact_texts::dates_text(state, rows, today)));
+    facts.push(PlanFact::new("Moved", fact_texts::moved_times_text(state)));
     facts.push(PlanFact::new("Runs", fact_texts::runs_text(state, rows)));
     if let Some(context) = &state.planning.context {
         let assumed = super::describe_assumptions(&state.planning, context, today).join(", ");
@@ -111,6 +119,7 @@ fn revised_facts(source: PlanFactSource<'_>, changes: &DraftComparison) -> Vec<P
     }
     facts.push(PlanFact::new("Changed", changes.counts_text()).with_hint(FactHint::Details));
     facts.push(PlanFact::new("Dates", fact_texts::moved_dates_text(state, rows, changes, today)));
+    facts.push(PlanFact::new("Moved", fact_texts::moved_times_text(state)));
     let own = own_minutes(rows);
     if own > 0 || changes.own_minutes_before > 0 {
         let text = fact_texts::changed_own_time_text(state, changes.own_minutes_before, own);

@@ -8,7 +8,7 @@ use super::{
     DraftComparison, PlanFactSource, PlanRowChange, PlanRowKind, PlanTextRow, compare_rows,
     describe_row_change, plan_facts, plan_rows,
 };
-use planwright_model::TaskId;
+use planwright_model::{AssumptionOrigin, TaskId};
 use planwright_state::SessionState;
 use planwright_text::units::{format_counted, format_planned};
 use planwright_text::{clean_line, reveal_hidden};
@@ -62,7 +62,20 @@ pub fn printed_plan(
         let text = words_for_lines(&fact.text);
         PrintedLine::Fact(format!("{}: {}.", fact.label, text.trim_end_matches('.')))
     }));
+    if changes.is_none() && has_assumed_hours(state) {
+        lines.push(PrintedLine::Fact(HOURS_COMMAND.to_owned()));
+    }
     lines
+}
+
+/// How hours are said once for all plans where nothing is asked.
+const HOURS_COMMAND: &str =
+    "Your own hours, for all plans: planwright config set me.hours \"evenings and Saturdays\".";
+
+fn has_assumed_hours(state: &SessionState) -> bool {
+    let context = state.planning.context.as_deref();
+    let found = context.and_then(|context| context.find_assumption("working"));
+    found.is_some_and(|found| found.origin == AssumptionOrigin::Template)
 }
 
 /// One row with everything there is to know about it.

@@ -203,7 +203,7 @@ pub(crate) fn first_view() -> HomeView {
         provider: "built-in planner · free, works offline".into(),
         provider_help: vec![
             "The built-in planner drafts. It needs no account and sends nothing anywhere.".into(),
-            "For a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start Ollama, or run planwright config init.".into(),
+            "Found: Claude Code, Codex, Ollama. None is used until you turn it on.".into(),
         ],
         plan_file: Some("plan.toml".into()),
         ..HomeView::default()

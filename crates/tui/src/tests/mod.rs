@@ -3,6 +3,7 @@
 mod changing;
 mod driving;
 mod failing;
+mod first_start;
 pub(crate) mod fixture;
 mod frames;
 mod help_keys;

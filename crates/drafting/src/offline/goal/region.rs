@@ -3,6 +3,8 @@
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 
+use planwright_schedule::calendar::easter_sunday;
+
 /// The half of the world, which decides the seasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hemisphere {
@@ -212,19 +214,6 @@ impl Season {
             .find(|days| days.1 >= today)?;
         Some((first.max(today), last))
     }
-}
-
-/// Returns Easter Sunday of a year, by the Gregorian computus as Meeus gives it.
-fn easter_sunday(year: i16) -> Option<Date> {
-    let number = i32::from(year);
-    let (golden, century, rest) = (number % 19, number / 100, number % 100);
-    let correction = (8 * century + 13) / 25;
-    let moon = (19 * golden + century - century / 4 - correction + 15) % 30;
-    let to_sunday = (32 + 2 * (century % 4) + 2 * (rest / 4) - moon - rest % 4) % 7;
-    let shift = (golden + 11 * moon + 19 * to_sunday) / 433;
-    let month = (moon + to_sunday - 7 * shift + 90) / 25;
-    let day = (moon + to_sunday - 7 * shift + 33 * month + 19) % 32;
-    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
 /// Returns the Orthodox Easter Sunday, by the Julian computus as Meeus gives it; the calendars are 13 days apart from

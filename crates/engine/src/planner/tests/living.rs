@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
 use super::*;
+use planwright_drafting::person_profile::PersonProfile;
 use planwright_model::event::TaskEvent;
 use planwright_model::requests::OFFERED_KINDS;
 use planwright_model::{AssumptionOrigin, ScheduledBlock};
@@ -286,4 +287,103 @@ fn the_other_controls_do_not_change_how_often_a_person_is_asked() {
     let usual = asked(PolicyOverride::default());
     let medium = PolicyOverride { autonomy: Some(Autonomy::Medium), ..PolicyOverride::default() };
     assert_eq!(asked(medium), usual);
+}
+
+/// Monday, 8 June 2026, 10:07 in Berlin.
+fn monday_morning() -> Talk {
+    let mut talk = Talk::idle();
+    talk.now = "2026-06-08T08:07:00Z".parse().unwrap();
+    talk
+}
+
+fn local_starts(talk: &Talk) -> Vec<String> {
+    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let schedule = talk.state.planning.schedule.as_ref().unwrap();
+    let text = |block: &ScheduledBlock| {
+        zone.to_datetime(block.start.at).strftime("%a %m-%d %H:%M").to_string()
+    };
+    schedule.blocks.iter().map(text).collect()
+}
+
+#[test]
+fn what_is_due_soon_starts_today_and_the_rest_tomorrow() {
+    let today = date(2026, 6, 8);
+    let mut talk = monday_morning();
+    talk.begin("fix the flaky integration tests by Friday", once(), Vec::new());
+    assert_eq!(first_day(&talk), today, "{:?}", local_starts(&talk));
+    let now = talk.now;
+    let schedule = talk.state.planning.schedule.clone().unwrap();
+    assert!(schedule.blocks.iter().all(|block| block.start.at > now), "with time to approve it");
+    let mut talk = monday_morning();
+    talk.begin("launch a newsletter in 6 weeks", once(), Vec::new());
+    assert_eq!(first_day(&talk), today.tomorrow().unwrap());
+    let mut talk = monday_morning();
+    talk.begin("launch a newsletter in 6 weeks, starting today", once(), Vec::new());
+    assert_eq!(first_day(&talk), today);
+}
+
+#[test]
+fn a_plan_keeps_to_the_hours_and_days_off_of_the_person() {
+    let mut talk = monday_morning();
+    talk.planner.profile = PersonProfile {
+        hours: planwright_drafting::own_hours::parse_own_hours("Tue and Thu evening").ok(),
+        days_off: planwright_drafting::own_days_off::OwnDaysOff::parse("2026-06-11").unwrap(),
+        ..PersonProfile::default()
+    };
+    talk.begin("launch a newsletter in 6 weeks", once(), Vec::new());
+    let starts = local_starts(&talk);
+    let own = |start: &String| start.starts_with("Tue") || start.starts_with("Thu");
+    assert!(starts.iter().all(own), "{starts:?}");
+    assert!(!starts.iter().any(|start| start.contains("06-11")), "{starts:?}");
+    let context = talk.state.planning.context.clone().unwrap();
+    let origin = |key: &str| context.find_assumption(key).map(|found| found.origin);
+    assert_eq!(origin("working"), Some(AssumptionOrigin::Memory));
+    assert_eq!(origin("weekly_minutes"), Some(AssumptionOrigin::Memory), "all the hours there are");
+}
+
+/// Two other plans of twenty minutes each, one after the other from 09:00 on every Tuesday.
+fn busy_tuesdays() -> Vec<planwright_schedule::OtherBlock> {
+    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let tuesday = date(2026, 6, 9);
+    let others = (0..12).flat_map(|week| {
+        let day = tuesday.saturating_add(jiff::Span::new().days(7 * week));
+        let at = |hour: i8, minute: i8| {
+            let local = day.at(hour, minute, 0, 0).to_zoned(zone.clone()).unwrap();
+            planwright_model::OffsetDateTime::in_zone(local.timestamp(), &zone)
+        };
+        let block = |id: &str, from, to| planwright_schedule::OtherBlock {
+            plan: format!("Plan {id}"),
+            priority_weight: 1.0,
+            block: ScheduledBlock::new(format!("{id}{week}"), id, from, to, "Europe/Berlin"),
+        };
+        [block("A", at(9, 0), at(9, 20)), block("B", at(9, 20), at(9, 40))]
+    });
+    others.collect()
+}
+
+#[test]
+fn a_routine_beside_two_others_shifts_and_the_plan_tells() {
+    for goal in ["water the plants every Tuesday at 9:00", "call mum every Tuesday"] {
+        let mut talk = monday_morning();
+        talk.planner.others = busy_tuesdays().into();
+        talk.begin(goal, once(), Vec::new());
+        let kind = &talk.open().kind;
+        assert!(matches!(kind, RequestKind::FinalPlan { .. }), "{goal}: {kind:?}");
+        let mut starts = local_starts(&talk);
+        starts.retain(|start| start.starts_with("Tue"));
+        assert!(starts.len() > 6, "{goal}: {starts:?}");
+        assert!(starts.iter().all(|start| start.as_str() > "Tue 06-09 09:39"), "{starts:?}");
+        assert!(starts.iter().all(|start| start.ends_with("09:40")), "{goal}: {starts:?}");
+        let planning = &talk.state.planning;
+        let (roadmap, schedule) = (planning.roadmap.as_ref(), planning.schedule.as_ref());
+        let told = planwright_schedule::describe_moved_times(
+            roadmap.unwrap(),
+            schedule.unwrap(),
+            &talk.planner.others,
+            &[],
+        );
+        let timed = goal.contains("9:00");
+        let words = "starts at 09:40 instead of 09:00, \"Plan A\" is there already";
+        assert_eq!(told.iter().any(|text| text.ends_with(words)), timed, "{goal}: {told:?}");
+    }
 }

@@ -8,7 +8,7 @@ use jiff::civil::{Date, Time};
 use planwright_model::{
     OffsetDateTime, PlanNode, Recurrence, Schedule, ScheduledBlock, TaskId, Violation,
 };
-use planwright_schedule::calendar::{RecurrenceRule, WorkCalendar};
+use planwright_schedule::calendar::{RecurrenceRule, WorkCalendar, resolve_local};
 
 use super::super::artifacts::{RuleScope, display_title};
 use super::super::rule_table::rule_violation;
@@ -63,7 +63,8 @@ fn occurrence_starts(
     starts
 }
 
-/// Returns the dates of a rule within the plan's time, excluding days without working time.
+/// Returns the dates of a rule within the plan's time, excluding days off, days without working time, and a time of
+/// the first day that was over before the plan began.
 fn expected_dates(
     scope: &RuleScope<'_>,
     schedule: &Schedule,
@@ -82,7 +83,13 @@ fn expected_dates(
     let works = |date: &Date| {
         let (from, to) =
             (calendar.day_start(*date), date.tomorrow().map(|next| calendar.day_start(next)));
-        rule.at_local.is_some() || to.is_ok_and(|to| calendar.working_between(from, to) > 0)
+        match rule.at_local {
+            Some(at) => {
+                let start = resolve_local(date.to_datetime(at), calendar.zone());
+                !calendar.is_day_off(*date) && start >= schedule.horizon_start.at
+            }
+            None => to.is_ok_and(|to| calendar.working_between(from, to) > 0),
+        }
     };
     RecurrenceRule::from(rule).dates_between(first, last).into_iter().filter(works).collect()
 }
@@ -139,7 +146,7 @@ fn node_drift<'a>(
 /// Returns whether an instant has the given local time on its date; a skipped time is shifted by the clock change.
 fn keeps_local_time(calendar: &WorkCalendar, start: Timestamp, at: Time) -> bool {
     let date = calendar.local_date(start);
-    planwright_schedule::calendar::resolve_local(date.to_datetime(at), calendar.zone()) == start
+    resolve_local(date.to_datetime(at), calendar.zone()) == start
 }
 
 /// Returns whether an occurrence is later on its day because its time is occupied; only a clock change must not move
@@ -153,8 +160,7 @@ fn is_displaced(
     at: Time,
 ) -> bool {
     let date = calendar.local_date(start);
-    let wanted =
-        planwright_schedule::calendar::resolve_local(date.to_datetime(at), calendar.zone());
+    let wanted = resolve_local(date.to_datetime(at), calendar.zone());
     let own = recurring_leaves(scope, &node.id);
     let minutes =
         own.iter().map(|leaf| leaf.work_minutes()).find(|minutes| *minutes > 0).unwrap_or(0);

@@ -89,7 +89,7 @@ pub(super) fn plan_fact_lines(
         push_fact(&mut lines, fact, shown, width);
     }
     if let Some((label, text)) = late_fact(request, state) {
-        let fact = PlanFact { label, text, hint: FactHint::Nothing };
+        let fact = PlanFact { label, text, short: None, hint: FactHint::Nothing };
         push_fact(&mut lines, &fact, shown, width);
     }
     if shown.terms {
@@ -126,7 +126,9 @@ fn push_fact(lines: &mut Vec<CardLine>, fact: &PlanFact, shown: CardSource<'_>, 
     // On narrow screens every fact has one line; all of it is among the details.
     let narrow = width < usize::from(TWO_COLUMNS) - 4 && !shown.terms;
     let parts = if narrow {
-        vec![planwright_text::truncate_end(&fact.text, room)]
+        let long = display_width(&fact.text) > room;
+        let text = fact.short.as_ref().filter(|_| long).unwrap_or(&fact.text);
+        vec![planwright_text::truncate_end(text, room)]
     } else {
         wrap_words(&fact.text, room, 0)
     };
