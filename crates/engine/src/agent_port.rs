@@ -250,7 +250,7 @@ fn tool_call_request(ask: &PermissionRequest, view: &AgentPortView) -> Request {
             SandboxState::Enforced => None,
             SandboxState::NotEnforced { why } => Some(why),
         },
-        rule: ask.offers.rule.as_ref().map(PermissionRule::describe),
+        rule: ask.offers.rule.as_ref().map(PermissionRule::describe_beside_call),
     };
     permission_request(RequestId::UNASSIGNED, &question)
 }

@@ -78,6 +78,37 @@ impl PermissionRule {
         matches!(self.matching, RuleMatcher::Command { .. })
     }
 
+    /// What the rule would allow, beside a card that shows the call: `exactly this command`.
+    pub fn describe_beside_call(&self) -> String {
+        let what = match &self.matching {
+            RuleMatcher::Any => "every call of this tool".to_owned(),
+            RuleMatcher::Command { .. } => "exactly this command".to_owned(),
+            RuleMatcher::CommandPrefix { prefix } => {
+                format!("single commands that begin with `{prefix}`")
+            }
+            RuleMatcher::Path { glob } => format!("files like `{glob}`"),
+            RuleMatcher::Host { host } => format!("everything on {host}"),
+        };
+        format!("{what}{}{}", self.describe_place(), self.describe_risks())
+    }
+
+    /// Where a command runs, unless that is the workspace itself.
+    fn describe_place(&self) -> String {
+        match self.directory.as_deref().map(normalize_directory) {
+            Some(directory) if directory != WORKSPACE_ROOT => {
+                format!(" in the directory `{directory}`")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// What it may do beyond the usual.
+    fn describe_risks(&self) -> String {
+        let unconfined = if self.unsandboxed { ", even unconfined" } else { "" };
+        let network = if self.network { ", with network access" } else { "" };
+        format!("{unconfined}{network}")
+    }
+
     /// The rule as a person would say it.
     pub fn describe(&self) -> String {
         let verb = match self.effect {
@@ -103,14 +134,8 @@ impl PermissionRule {
             RuleMatcher::Path { glob } => format!("{verb} {tool} for files like `{glob}`"),
             RuleMatcher::Host { host } => format!("{verb} {tool} to reach {host}"),
         };
-        let place = match self.directory.as_deref().map(normalize_directory) {
-            Some(directory) if directory != WORKSPACE_ROOT => {
-                format!(" in the directory `{directory}`")
-            }
-            _ => String::new(),
-        };
         let network = if self.network { ", with network access" } else { "" };
-        format!("{what}{place}{network}")
+        format!("{what}{}{network}", self.describe_place())
     }
 }
 

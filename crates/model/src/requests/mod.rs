@@ -78,7 +78,7 @@ fn abandon_choice() -> Choice {
 }
 
 fn ideas_choice() -> Choice {
-    Choice::new(ChoiceAction::Ideas, "ideas", "other ways to approach it; the question stays open")
+    Choice::new(ChoiceAction::Ideas, "ideas", "other ways to begin; asks again")
 }
 
 /// Ideas that were offered, as rows of a card.

@@ -174,7 +174,7 @@ fn permission_choices(rule: Option<&str>) -> Vec<Choice> {
         choices.push(Choice::new(
             ChoiceAction::AllowAlways,
             "always allow",
-            format!("{rule}; saved to your settings"),
+            format!("saved to your settings: {rule}"),
         ));
     }
     choices.push(Choice::new(

@@ -82,6 +82,8 @@ pub(crate) struct PaneNeeds {
     pub(crate) output: bool,
     /// The pane with the focus has everything between header and footer.
     pub(crate) full_screen: bool,
+    /// The selected task has no output to show, so that it is described instead where there is room.
+    pub(crate) describes_task: bool,
 }
 
 /// Rows of a question under a plan that has the screen: its rule, the facts that fit and the keys.
@@ -231,6 +233,7 @@ mod tests {
             needs_you: 2,
             output: false,
             full_screen: false,
+            describes_task: false,
         }
     }
 

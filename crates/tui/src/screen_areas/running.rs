@@ -55,6 +55,8 @@ fn layout_wide(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenArea
     areas.needs_you = right.take_bottom(needs_you_rows(needs));
     if needs.card {
         areas.approval = right.left;
+    } else if needs.describes_task {
+        areas.task = right.left;
     } else {
         areas.output = right.left;
     }

@@ -26,7 +26,7 @@ use crate::screen_areas::{PaneNeeds, ScreenPhase, SizeClass, graph_room, layout_
 use crate::theme::ThemeRole;
 use crate::ui_state::{CardUi, PaneFocus};
 use crate::widgets::{ScreenLine, draw_pane_divider};
-use planwright_model::{Request, RequestKind};
+use planwright_model::{Request, RequestKind, RunKind};
 use planwright_state::RunPhase;
 use planwright_state::replay::RecordSourceError;
 
@@ -150,7 +150,18 @@ impl SessionScreen {
             needs_you: self.needs.items.len() as u16,
             output: self.ui.output.open,
             full_screen: self.ui.full_screen,
+            describes_task: self.describes_task(),
         }
+    }
+
+    /// Whether the selected task writes no output: an agent or the person does it, and nobody asked for its output.
+    fn describes_task(&self) -> bool {
+        let state = self.state();
+        let task = self.ui.graph.selected.as_ref().and_then(|id| state.tasks.position(id));
+        let plan = state.plan.current.as_ref().map(|current| &current.plan);
+        let node = task.and_then(|task| plan?.tasks.get(task));
+        let silent = node.is_some_and(|node| !matches!(node.run, RunKind::Shell(_)));
+        silent && !self.ui.output.open && self.ui.focus != PaneFocus::Output
     }
 
     /// Rows that the open card takes if all of it is to be seen.

@@ -76,9 +76,32 @@ fn task_lines(text: &PlanTextRow, cx: &PaneContext<'_>) -> Vec<(&'static str, St
         ("Runs", command, ThemeRole::RiskExecute),
         ("Done when", text.done_when.clone(), ThemeRole::Text),
     ];
+    lines.extend(agent_lines(text, cx));
     let description = node_description(text, cx);
     lines.push(("", description, ThemeRole::Untrusted));
     lines.retain(|(_, value, _)| !value.trim().is_empty());
+    lines
+}
+
+/// How far an agent is with it: what it said last, what it does, its steps and what it used.
+fn agent_lines(text: &PlanTextRow, cx: &PaneContext<'_>) -> Vec<(&'static str, String, ThemeRole)> {
+    let Some(agent) = cx.state.agents.get(&text.id) else { return Vec::new() };
+    let mut lines = Vec::new();
+    if !agent.said.is_empty() {
+        lines.push(("It says", format!("\"{}\"", clean_text(&agent.said)), ThemeRole::Untrusted));
+    }
+    if agent.doing != agent.said {
+        lines.push(("Does now", clean_text(&agent.doing).into_owned(), ThemeRole::Untrusted));
+    }
+    if let Some(work) = agent.task_state() {
+        let done = work.completed_steps.iter().map(|step| format!("✓ {step}"));
+        let open = work.pending_steps.iter().map(|step| format!("· {step}"));
+        lines.push(("Steps", done.chain(open).collect::<Vec<_>>().join("  "), ThemeRole::Text));
+    }
+    if agent.tokens > 0 {
+        let used = format!("{} tokens", planwright_text::units::format_tokens(agent.tokens));
+        lines.push(("So far", used, ThemeRole::Text));
+    }
     lines
 }
 
