@@ -3,6 +3,7 @@
 mod appearance;
 pub(crate) mod calendars;
 pub(crate) mod exports;
+mod fact_changes;
 pub(crate) mod forks;
 mod gate_options;
 pub(crate) mod home;

@@ -53,13 +53,15 @@ impl PresetAnswers {
             && self.replies.is_empty()
     }
 
-    /// The answer the flags stand for, if they stand for one.
-    pub(crate) fn answer_to(&self, request: &Request) -> Option<Answer> {
+    /// The answer the flags stand for, if they stand for one. A plan that breaks what the person said is for them alone.
+    pub(crate) fn answer_to(&self, request: &Request, state: &SessionState) -> Option<Answer> {
         if let Some(reply) = self.replies.front() {
             // A reply that does not fit this request stays for the next one.
             return reply::parse_answer(request, reply).ok();
         }
+        let breaks_fact = state.planning.broken_facts().next().is_some();
         match request.kind {
+            RequestKind::FinalPlan { .. } if breaks_fact => None,
             RequestKind::FinalPlan { .. } if self.keeps_plans => {
                 self.approve_plans.then_some(ChoiceAction::ApproveAndStop)
             }
@@ -161,7 +163,8 @@ impl<L: LineSink> SessionFollower<L> {
                 let at_limit = matches!(open.request.kind, RequestKind::TaskCap { .. })
                     .then(|| Answer::from(ChoiceAction::StopTask));
                 if !self.answers.answered.contains(&open.request.id)
-                    && let Some(answer) = self.answers.answer_to(&open.request).or(at_limit)
+                    && let Some(answer) =
+                        self.answers.answer_to(&open.request, &self.state).or(at_limit)
                 {
                     self.answers.answered.insert(open.request.id);
                     let spoken = self.answers.replies.pop_front().is_some();
@@ -199,7 +202,7 @@ impl<L: LineSink> SessionFollower<L> {
     /// Shows what a model drafted before a flag approves it.
     fn show_drafted_commands(&mut self) {
         let approves = |open: &&OpenRequest| {
-            let answer = self.answers.answer_to(&open.request);
+            let answer = self.answers.answer_to(&open.request, &self.state);
             !self.answers.answered.contains(&open.request.id)
                 && answer.is_some_and(|answer| {
                     drafted_commands::approves_drafted(&open.request, answer.action, &self.state)
@@ -325,7 +328,7 @@ fn waits_for_person(state: &SessionState, answers: &PresetAnswers) -> bool {
         .requests
         .open
         .values()
-        .filter(|open| answers.answer_to(&open.request).is_none() && !on_its_way(open));
+        .filter(|open| answers.answer_to(&open.request, state).is_none() && !on_its_way(open));
     let open = unanswered.count() as u32;
     if open < state.requests.open.len() as u32 {
         return false;
@@ -432,9 +435,13 @@ fn is_about_call(kind: &RequestKind) -> bool {
 pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<String> {
     let mut lines = Vec::new();
     let drafted = state.drafted_commands();
+    let breaks_fact = state.planning.broken_facts().next().is_some();
     for open in state.requests.open.values() {
         let request = &open.request;
         let remedy = match request.kind {
+            RequestKind::FinalPlan { .. } if breaks_fact => {
+                "it breaks what you said, so --yes does not approve it; correct or withdraw that with `planwright facts`, or approve it on a screen"
+            }
             RequestKind::FinalPlan { .. } if !drafted.is_empty() => {
                 "read the commands below, then approve it on a screen or with that command"
             }

@@ -11,6 +11,7 @@ mod diff;
 mod doctor;
 mod documents;
 mod export;
+mod facts;
 mod fork;
 mod graph;
 mod graph_canvas;
@@ -104,6 +105,8 @@ pub(crate) enum CliCommand {
     Config(DeferredArgs<config::ConfigArgs>),
     /// Say what works here and what to do about the rest
     Doctor(DeferredArgs<doctor::DoctorArgs>),
+    /// What you said about a plan: list it, correct it or withdraw it
+    Facts(DeferredArgs<facts::FactsArgs>),
     /// What is due today in all active plans
     Today(DeferredArgs<today::TodayArgs>),
     /// Watch a recorded run, and run its plan if you like
@@ -142,6 +145,7 @@ impl CliCommand {
             Self::Diff(_) => "diff",
             Self::Config(_) => "config",
             Self::Doctor(_) => "doctor",
+            Self::Facts(_) => "facts",
             Self::Today(_) => "today",
             Self::Demo(_) => "demo",
             Self::Answer(_) => "answer",
@@ -219,6 +223,7 @@ fn dispatch_command(cli: Cli) -> anyhow::Result<CliExit> {
         Some(CliCommand::Diff(DeferredArgs(args))) => diff::execute_diff(&shared, &args),
         Some(CliCommand::Config(DeferredArgs(args))) => config::execute_config(&shared, &args),
         Some(CliCommand::Doctor(DeferredArgs(args))) => doctor::execute_doctor(&shared, &args),
+        Some(CliCommand::Facts(DeferredArgs(args))) => facts::execute_facts(&shared, &args),
         Some(CliCommand::Today(DeferredArgs(args))) => today::execute_today(&shared, &args),
         Some(CliCommand::Demo(DeferredArgs(args))) => demo::execute_demo(&shared, &args),
         Some(CliCommand::Answer(DeferredArgs(args))) => answer::execute_answer(&shared, &args),

@@ -17,6 +17,7 @@ use planwright_text::{dates, units};
 pub(super) fn render_plan_text(talk: &PlanningSlice) -> String {
     let mut lines = Vec::new();
     add_heading(talk, &mut lines);
+    lines.extend(talk.broken_facts().map(|found| found.message.clone()));
     add_notes(talk, &mut lines);
     if let Some(roadmap) = talk.roadmap.as_deref() {
         add_outline(roadmap, &mut lines);

@@ -493,7 +493,7 @@ fn answer_by_flags(
                 }
             };
             for open in state.requests.open.values() {
-                if let Some(answer) = answers.answer_to(&open.request)
+                if let Some(answer) = answers.answer_to(&open.request, &state)
                     && given.insert(open.request.id)
                     && let Some(commands) = commands.upgrade()
                 {

@@ -4,8 +4,10 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 
+use super::fact_reading::{ReadFact, read_goal_facts};
+use super::offline::goal::{CalendarRegion, Goal, GoalParseContext};
 use super::offline::{self, DraftError, RoadmapPreferences, SubtypeProposals, TemplateLibrary};
-use planwright_model::{FixedEvent, PlanContext, Violation};
+use planwright_model::{Fact, FactSource, FixedEvent, PlanContext, Violation};
 use planwright_plan::confidence::{Confidence, ConfidenceFacts, ConfidenceSettings, judge_stage};
 use planwright_plan::grammar::{PlanArtifacts, Stage, repair_stage, validate_stage};
 use planwright_schedule::{ScheduleError, ScheduleRequest, schedule_roadmap};
@@ -70,6 +72,7 @@ pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
     let draft =
         offline::draft_outline(context, request.library, request.today, SubtypeProposals::Off)?;
     let mut plan = PlanArtifacts::new(draft.outline);
+    plan.surroundings.facts = goal_facts(request);
     let mut stages = vec![repair_and_assess(&mut plan, Stage::Outline, request.now)];
 
     let roadmap =
@@ -86,6 +89,18 @@ pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
     }
     stages.push(repair_and_assess(&mut plan, Stage::Schedule, request.now));
     Ok(GoalPlan { artifacts: plan, stages })
+}
+
+/// The facts of a goal, as a session would keep them.
+fn goal_facts(request: &GoalRequest<'_>) -> Vec<Fact> {
+    let region = CalendarRegion::from_time_zone(request.time_zone);
+    let today = GoalParseContext::new(request.today, 5).in_region(region);
+    let read = read_goal_facts(&Goal::parse(request.goal, today));
+    let fact = |(read, id): (ReadFact, u32)| Fact {
+        reading: read.reading,
+        ..Fact::new(id, FactSource::Goal, read.text)
+    };
+    read.into_iter().zip(1..).map(fact).collect()
 }
 
 /// Applies mechanical fixes, then assesses the remaining violations.

@@ -9,11 +9,12 @@ use std::sync::LazyLock;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
-use crate::offline::goal::{Goal, GoalParseContext, UnreadWord};
+use crate::offline::goal::{Goal, GoalCount, GoalDay, GoalParseContext, UnreadWord};
 use crate::offline::pattern::{self, GENERIC, QUICK};
 use crate::offline::{SubtypeProposals, TemplateLibrary, select_pattern};
 use crate::working_slots::describe_slots;
-use planwright_text::dates::format_date;
+use planwright_model::FactReading;
+use planwright_text::dates::{format_date, format_date_range};
 use planwright_text::units;
 
 /// What was read from a goal.
@@ -74,7 +75,7 @@ fn read_phrases(goal: &Goal, today: Date) -> Vec<String> {
         day if day == today => "starts today".to_owned(),
         day => format!("starts {}", format_date(day, today)),
     }));
-    read.extend(span_phrase(goal, today));
+    read.extend(span_phrases(goal, today));
     let minutes = |minutes: u32| units::format_planned(minutes.into());
     read.extend(goal.weekly_minutes.map(|weekly| format!("{} a week", minutes(weekly))));
     read.extend(rhythm_phrase(goal));
@@ -88,26 +89,63 @@ fn read_phrases(goal: &Goal, today: Date) -> Vec<String> {
     if let (Some(from), Some(to)) = (&goal.from, &goal.to) {
         read.push(format!("from {from} to {to}"));
     }
+    for (from, to) in &goal.absences {
+        read.push(format!("no work {}", format_date_range(*from, *to, today)));
+    }
     read.extend(goal.quantities.place.clone());
     read.extend(goal.quantities.people.as_ref().map(ToString::to_string));
+    read.extend(counted_phrases(goal, today));
     read.extend(goal.quantities.money.as_ref().map(ToString::to_string));
+    read.extend(goal.given.iter().map(|noun| format!("{noun} is there already")));
     read
 }
 
-/// The time that the plan has. A horizon starts with the first day of the plan, which is tomorrow unless the goal
-/// states another.
-fn span_phrase(goal: &Goal, today: Date) -> Option<String> {
-    if let Some(deadline) = goal.last_day() {
-        return Some(match deadline {
-            day if day == today => "until today".to_owned(),
-            day => format!("until {}", format_date(day, today)),
-        });
-    }
-    let weeks = goal.horizon_weeks?;
-    let start = goal.start.or_else(|| today.tomorrow().ok())?;
-    let last = start.checked_add((i64::from(weeks) * 7 - 1).days()).ok()?;
+/// What is counted besides the people, unless the goal names it once for all: "one".
+fn counted_phrases(goal: &Goal, today: Date) -> Vec<String> {
+    let people = goal.quantities.people.as_ref().map(|people| people.count);
+    let said = |count: &&GoalCount| count.amount > 1 && people != Some(count.amount);
+    let words = |count: &GoalCount| {
+        FactReading::Count { noun: count.noun.clone(), amount: count.amount }.describe(today)
+    };
+    goal.counts.iter().filter(said).map(words).collect()
+}
+
+/// The day of the thing itself, or the time that the plan has. A horizon starts with the first day of the plan, which
+/// is tomorrow unless the goal states another.
+fn span_phrases(goal: &Goal, today: Date) -> Vec<String> {
+    let mut phrases: Vec<String> =
+        goal.day.map(|day| day_phrase(goal, day, today)).into_iter().collect();
+    phrases.extend(goal.deadline.map(|deadline| match deadline {
+        day if day == today => "until today".to_owned(),
+        day => format!("until {}", format_date(day, today)),
+    }));
+    let Some(weeks) = goal.horizon_weeks.filter(|_| goal.last_day().is_none()) else {
+        return phrases;
+    };
+    let start = goal.start.or_else(|| today.tomorrow().ok());
+    let last = start.and_then(|start| start.checked_add((i64::from(weeks) * 7 - 1).days()).ok());
     let span = units::format_counted(weeks.into(), "week");
-    Some(format!("{span}, until {}", format_date(last, today)))
+    phrases.extend(last.map(|last| format!("{span}, until {}", format_date(last, today))));
+    phrases
+}
+
+/// `on Sat 12 Jun 2027`, `3 days in March 2027`, `Sat 21 – Sun 22 Nov`.
+fn day_phrase(goal: &Goal, day: GoalDay, today: Date) -> String {
+    let length =
+        goal.event_days.map(|days| format!("{} ", units::format_counted(days.into(), "day")));
+    let length = length.unwrap_or_default();
+    match day {
+        GoalDay::On(day) if day == today => format!("{length}today"),
+        GoalDay::On(day) => format!("{length}on {}", format_date(day, today)),
+        GoalDay::Within { from, to } if is_whole_month(from, to) => {
+            format!("{length}in {}", from.strftime("%B %Y"))
+        }
+        GoalDay::Within { from, to } => format!("{length}{}", format_date_range(from, to, today)),
+    }
+}
+
+fn is_whole_month(from: Date, to: Date) -> bool {
+    from.day() == 1 && to == from.last_of_month()
 }
 
 fn rhythm_phrase(goal: &Goal) -> Option<String> {
@@ -293,7 +331,7 @@ mod tests {
         expect(
             "organize a 3-day offsite in Lisbon in March for 40 people, budget 20k, like last year",
             "event",
-            &["until Wed 31 Mar 2027", "Lisbon", "40 people", "budget 20,000"],
+            &["3 days in March 2027", "Lisbon", "40 people", "budget 20,000"],
             &["like last year"],
         );
         expect(
@@ -307,13 +345,35 @@ mod tests {
 
     #[test]
     fn words_on_time_that_used_to_be_ignored_are_read() {
-        expect("lose 5 kg by summer", "", &["until Mon 31 May 2027"], &[]);
-        expect("finish the report tomorrow", "text", &["until Wed 18 Nov"], &[]);
-        expect("clean the garage next Saturday", "", &["until Sat 21 Nov"], &[]);
-        expect("hire two backend engineers this quarter", "", &["until Thu 31 Dec"], &[]);
+        expect("lose 5 kg by summer", "", &["until Mon 31 May 2027", "5 kg"], &[]);
+        expect("finish the report tomorrow", "text", &["on Wed 18 Nov"], &[]);
+        expect("clean the garage next Saturday", "", &["on Sat 21 Nov"], &[]);
+        expect(
+            "hire two backend engineers this quarter",
+            "",
+            &["Tue 17 Nov – Thu 31 Dec", "2 engineers"],
+            &[],
+        );
         expect("learn piano, weekends only", "creative practice", &["weekends"], &[]);
         expect("plan the wedding by Easter", "event", &["until Sun 28 Mar 2027"], &[]);
         expect("write a novel starting today", "text", &["starts today"], &[]);
+    }
+
+    #[test]
+    fn what_exists_who_is_away_and_what_is_counted_are_read() {
+        expect(
+            "wedding on 2027-06-12 for 80 guests, we have a venue, away 3 to 10 January",
+            "event",
+            &[
+                "on Sat 12 Jun 2027",
+                "no work Sun 3 – Sun 10 Jan 2027",
+                "80 guests",
+                "venue is there already",
+            ],
+            &[],
+        );
+        let servers = read("migrate 200 servers from Debian 11 to 12").read;
+        assert_eq!(servers, ["from Debian 11 to Debian 12", "200 servers"]);
     }
 
     #[test]

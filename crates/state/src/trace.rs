@@ -174,14 +174,16 @@ impl TraceEntry {
         Some(match event {
             Event::Session(SessionEvent::Opened { .. })
             | Event::Task(TaskEvent::Started { .. })
-            | Event::Call(CallEvent::Spawned { .. }) => return None,
+            | Event::Call(CallEvent::Spawned { .. })
+            // The words that were said are steps of their own.
+            | Event::Fact(FactEvent::Recorded { .. }) => return None,
             Event::Session(_) => TraceEntryKind::Session,
             Event::Plan(_) => TraceEntryKind::Plan,
             Event::Approval(ApprovalEvent::Asked { .. } | ApprovalEvent::Amended { .. }) => {
                 TraceEntryKind::Asked
             }
             Event::Approval(ApprovalEvent::Refused { .. }) => TraceEntryKind::Refused,
-            Event::Approval(_) => TraceEntryKind::Answered,
+            Event::Approval(_) | Event::Fact(_) => TraceEntryKind::Answered,
             Event::Run(_) => TraceEntryKind::Run,
             Event::Task(
                 TaskEvent::HandedOver { .. }
@@ -199,9 +201,6 @@ impl TraceEntry {
                 return planning_projection::kind_from_wire_name(event.kind());
             }
             Event::Agent(event) => return planning_projection::kind_from_wire_name(event.kind()),
-            // The words that were said are steps of their own.
-            Event::Fact(FactEvent::Recorded { .. }) => return None,
-            Event::Fact(_) => TraceEntryKind::Answered,
             Event::Unknown(_) => TraceEntryKind::Unknown,
         })
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+mod kept_facts;
 mod moved_blocks;
 mod plan_diffs;
 mod plan_edits;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::grammar::is_infeasible;
+use crate::grammar::{BROKEN_FACT_RULE, is_infeasible};
 use planwright_model::{PatternChoice, Severity, Stage, StageAssessment};
 
 /// How sure a plan is, in the words of a card.
@@ -122,6 +122,10 @@ fn judge_assessment(assessment: &StageAssessment) -> (ConfidenceLevel, String) {
         .iter()
         .filter(|found| found.severity != Severity::Warning || is_infeasible(found))
         .min_by_key(|found| found.severity);
+    // The card names what is broken before everything else.
+    if broken.is_some_and(|found| found.rule == BROKEN_FACT_RULE) {
+        return (ConfidenceLevel::Unsure, "it breaks what you said".to_owned());
+    }
     if let Some(found) = broken {
         return (ConfidenceLevel::Unsure, format!("{}; please check it", strip(&found.message)));
     }

@@ -119,6 +119,7 @@ actions! {
     Copy "copy" Trace Look ["y"] "copy the step";
     Pager "pager" Trace Look [] "the step in $PAGER";
     CompareWith "compare_with" Screen Look ["V"] "compare with another run";
+    Facts "facts" Screen Look ["W"] "what you said";
     Palette "palette" Screen Look [":"] "commands";
     Help "help" Screen Look ["?"] "help";
 

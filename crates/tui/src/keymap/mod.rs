@@ -252,6 +252,7 @@ mod tests {
         ("L", "live", &["live"]),
         ("t", "today", &["today"]),
         ("p", "policy", &["policy"]),
+        ("W", "what you said", &["facts"]),
         ("y", "copy", &["copy", "copy_path", "copy_output", "copy_failed"]),
         ("s", "split", &["split_row"]),
         ("M", "merge marked", &["merge_rows"]),

@@ -1,5 +1,6 @@
 //! What opens over the screen: help, a task, a choice, a text box, the question before quitting. Events go on behind.
 
+mod facts_panel;
 mod fork_card;
 pub(crate) mod frame;
 mod help;
@@ -16,6 +17,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+pub(crate) use facts_panel::FactsPanel;
 pub(crate) use fork_card::ForkCard;
 pub(crate) use frame::OverlayRoom;
 pub(crate) use help::HelpOverlay;
@@ -46,6 +48,8 @@ pub(crate) enum Overlay {
     /// Which node a request is about.
     Nodes(Box<NodePicker>),
     Policy(Box<PolicyPanel>),
+    /// What was said.
+    Facts(Box<FactsPanel>),
     /// What a fork would do again, and whether to make it.
     Fork(Box<ForkCard>),
     /// Whether to leave while something runs here.
@@ -139,6 +143,7 @@ impl Overlay {
             },
             Self::Nodes(picker) => picker.on_key(event),
             Self::Policy(panel) => panel.on_key(event, keymap),
+            Self::Facts(panel) => panel.on_key(event, keymap),
             Self::Fork(card) => card.on_key(key, action),
             Self::Quit(card) => card.on_key(key, action),
         }
@@ -149,6 +154,7 @@ impl Overlay {
         match self {
             Self::Settings(panel) => panel.is_typing(),
             Self::Task(card) => card.is_typing(),
+            Self::Facts(panel) => panel.is_typing(),
             _ => matches!(self, Self::Help(_) | Self::Input(_) | Self::Palette(_) | Self::Nodes(_)),
         }
     }
@@ -167,6 +173,7 @@ impl Overlay {
             Self::Settings(panel) => panel.on_paste(text),
             Self::Nodes(picker) => picker.on_paste(text),
             Self::Task(card) => card.on_paste(text),
+            Self::Facts(panel) => panel.on_paste(text),
             _ => {}
         }
     }
@@ -187,6 +194,7 @@ impl Overlay {
             Self::Settings(panel) => panel.draw(overlay_room(screen, cx), cx.theme, buf),
             Self::Nodes(picker) => picker.draw(screen, buf, cx),
             Self::Policy(panel) => panel.draw(screen, buf, cx),
+            Self::Facts(panel) => panel.draw(screen, buf, cx),
             Self::Fork(card) => card.draw(screen, buf, cx),
             Self::Quit(card) => card.draw(screen, buf, cx),
         }

@@ -60,6 +60,9 @@ pub(super) fn interpret_line(
         Some(Err(remedy)) => return LineMeaning::Unknown(remedy),
         None => {}
     }
+    if let Some(command) = parse_fact_line(line) {
+        return LineMeaning::Command(command);
+    }
     if let Some(command) = parse_command(line, state) {
         return LineMeaning::Command(command);
     }
@@ -164,6 +167,22 @@ fn parse_row_line(line: &str, state: &SessionState) -> Option<Result<LineMeaning
             "Say what to change: edit {number} title: (words), edit {number} time: 2 h, or edit {number} done when: (words)."
         )
     }))
+}
+
+/// Reads `correct 3: by 20 June` and `withdraw 3`; the number is that of the list of facts.
+fn parse_fact_line(line: &str) -> Option<Command> {
+    let (verb, rest) = line.split_once(' ')?;
+    let by = Actor::Person;
+    match verb {
+        "withdraw" => Some(Command::WithdrawFact { id: rest.trim().parse().ok()?, by }),
+        "correct" => {
+            let (id, text) = rest.trim().split_once([' ', ':'])?;
+            let text = text.trim().trim_start_matches(':').trim().to_owned();
+            let id = id.parse().ok()?;
+            (!text.is_empty()).then_some(Command::CorrectFact { id, text, by })
+        }
+        _ => None,
+    }
 }
 
 fn parse_edit(node: TaskId, field: &str) -> Option<PlanEdit> {
@@ -282,6 +301,22 @@ mod tests {
         ));
         assert!(matches!(edited("edit 1.1 title: Call Anna"), Some(PlanEdit::Rename { .. })));
         for line in ["edit 1.1", "edit 1.1 time: soon", "edit 9.9 title: x", "show 9.9"] {
+            assert!(matches!(of(line, &plan), LineMeaning::Unknown(_)), "{line}");
+        }
+    }
+
+    #[test]
+    fn facts_are_corrected_and_withdrawn_by_their_numbers() {
+        let plan = crate::tests::planned::scheduled();
+        let by = Actor::Person;
+        let text = "by 20 June".to_owned();
+        for line in ["correct 3: by 20 June", "correct 3 by 20 June"] {
+            let command = Command::CorrectFact { id: 3, text: text.clone(), by };
+            assert_eq!(of(line, &plan), LineMeaning::Command(command), "{line}");
+        }
+        let withdrawn = Command::WithdrawFact { id: 12, by };
+        assert_eq!(of("withdraw 12", &plan), LineMeaning::Command(withdrawn));
+        for line in ["withdraw", "withdraw it", "correct 3", "correct"] {
             assert!(matches!(of(line, &plan), LineMeaning::Unknown(_)), "{line}");
         }
     }

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::clock::format_time_of_day;
-use crate::plan_text::{PlanRowKind, PrintedLine, plan_rows};
+use crate::plan_text::{PlanRowKind, PrintedLine, fact_rows, plan_rows};
 use planwright_model::{ApprovalTarget, ChoiceAction, Request, RequestKind};
 use planwright_state::SessionState;
 use planwright_state::trace::TraceEntry;
@@ -153,6 +153,21 @@ pub(super) fn status_lines(state: &SessionState) -> Vec<String> {
 }
 
 /// The drafts that were proposed, as they were noted while reading.
+/// What was said, a line each, with its number.
+pub(super) fn fact_lines(state: &SessionState, today: Date) -> Vec<String> {
+    let rows = fact_rows(state, today);
+    if rows.is_empty() {
+        return vec!["Nothing was said yet that a plan has to respect.".to_owned()];
+    }
+    rows.iter()
+        .map(|row| {
+            let indent = if row.is_part { "  " } else { "" };
+            let note = row.note().replace(" – ", " to ");
+            format!("{indent}{} {}, \"{}\": {note}.", row.id, row.source, row.text)
+        })
+        .collect()
+}
+
 pub(super) fn version_lines(versions: &[PlanVersion], zone: &TimeZone, today: Date) -> Vec<String> {
     if versions.is_empty() {
         return vec!["There is no draft yet.".to_owned()];

@@ -16,7 +16,8 @@ use tokio::sync::{mpsc, watch};
 
 use self::line_meaning::{LineMeaning, interpret_line};
 use self::lines::{
-    PlanVersion, asks_about_rows, entry_line, request_lines, status_lines, version_lines, wrap_fact,
+    PlanVersion, asks_about_rows, entry_line, fact_lines, request_lines, status_lines,
+    version_lines, wrap_fact,
 };
 use self::typed::{LineSource, TypedLine, accepts_answer, read_typed_lines};
 use super::panes::approval::assumed_text;
@@ -30,10 +31,11 @@ use planwright_state::replay::History;
 use planwright_state::trace::TraceEntry;
 use planwright_state::{RunPhase, SessionState, SessionStatus};
 
-const HELP: [&str; 6] = [
+const HELP: [&str; 7] = [
     "help, status, quit: what you can type, where it stands, leave.",
     "list: the plan, row by row. show 2.1: one row. versions: the drafts so far.",
     "edit 2.1 title: (words), edit 2.1 time: 2 h, edit 2.1 done when: (words).",
+    "facts: what you said. correct 3: (words), withdraw 3: the plan follows.",
     "propose changes: (your words). policy: how often you are asked.",
     "run, pause, resume. done 2.1, retry 2.1, skip 2.1; an id works as well.",
     "A question is answered by one of its choices, typed in full.",
@@ -286,6 +288,11 @@ impl PlainSession {
                     print_fact("There is no plan yet. Rows appear once it is drafted.")?;
                 }
                 print_lines(&lines)?;
+            }
+            "facts" => {
+                for line in fact_lines(&self.state, self.today()) {
+                    print_fact(&line)?;
+                }
             }
             "versions" => {
                 for line in version_lines(&self.versions, &self.time_zone, self.today()) {

@@ -25,10 +25,9 @@ pub fn describe_assumption(key: &str, value: &str, today: Date) -> String {
             Err(_) => format!("it starts {value}"),
         },
         ("working", _) => format!("your hours are {value}"),
-        ("date" | "season", _) => value.into_owned(),
         ("tz", _) => format!("times are in {value}"),
         ("at_local", _) => format!("at {value}"),
-        ("cadence" | "recurrence", _) => value.into_owned(),
+        ("cadence" | "recurrence" | "date" | "season", _) => value.into_owned(),
         ("level", _) => format!("you are a {value}"),
         _ => format!("{} is {value}", key.replace('_', " ")),
     }

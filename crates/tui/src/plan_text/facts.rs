@@ -1,5 +1,5 @@
 //! The facts of a plan's card, in one order: your time, dates, what runs and costs, what was assumed, confidence,
-//! policy. Of a revised draft what was asked and what changed come first. A fact that says nothing is left out.
+//! policy. What breaks something that was said stands before all of it. Of a revised draft what was asked and what changed come first. A fact that says nothing is left out.
 
 use jiff::civil::Date;
 
@@ -7,6 +7,10 @@ use super::changes::{DraftComparison, own_minutes};
 use super::rows::PlanTextRow;
 use super::{confidence, fact_texts};
 use planwright_state::SessionState;
+use planwright_text::units;
+
+/// How many broken facts a card names in full.
+const MAX_BROKEN: usize = 2;
 
 /// The key that leads from a fact to more about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +19,8 @@ pub enum FactHint {
     RequestChanges,
     Details,
     Policy,
+    /// What the person said.
+    Facts,
 }
 
 /// One line of the card.
@@ -73,6 +79,8 @@ pub fn plan_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
         (None, true) => drafted_facts(source),
         (changes, false) => file_facts(source, changes),
     };
+    let broken = broken_facts(source.state);
+    facts.splice(0..0, broken);
     let open = &source.state.planning.open_changes;
     if !open.is_empty() {
         let quoted: Vec<String> =
@@ -89,6 +97,27 @@ pub fn plan_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
         facts.push(PlanFact::new("Policy", source.policy).with_hint(FactHint::Policy));
     }
     facts.retain(|fact| !fact.text.is_empty());
+    facts
+}
+
+/// What the plan breaks of what was said, in a sentence without a label; it comes before everything else.
+fn broken_facts(state: &SessionState) -> Vec<PlanFact> {
+    let broken: Vec<String> = state
+        .planning
+        .broken_facts()
+        .map(|found| planwright_text::clean_line(&found.message).into_owned())
+        .collect();
+    let more = broken.len().saturating_sub(MAX_BROKEN);
+    let mut facts: Vec<PlanFact> = broken
+        .into_iter()
+        .take(MAX_BROKEN)
+        .map(|text| PlanFact::new("", text).with_hint(FactHint::Facts))
+        .collect();
+    if more > 0 {
+        let text =
+            format!("It breaks {} more that you said.", units::format_counted(more, "thing"));
+        facts.push(PlanFact::new("", text));
+    }
     facts
 }
 

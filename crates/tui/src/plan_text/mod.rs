@@ -13,6 +13,7 @@ mod facts;
 mod preview;
 mod printed;
 mod rows;
+mod said;
 
 pub use assumptions::{describe_assumption, describe_assumptions};
 pub use changes::{DraftComparison, PlanRowChange, compare_rows, describe_row_change};
@@ -23,3 +24,4 @@ pub use facts::{FactHint, PlanFact, PlanFactSource, approval_question, plan_fact
 pub use preview::{preview_changes, preview_edits};
 pub use printed::{PrintedLine, printed_plan, printed_row_by_number, row_id_by_number};
 pub use rows::{PlanRowKind, PlanTextRow, RowComment, draft_rows, plan_rows};
+pub use said::{FactRow, fact_rows};

@@ -60,7 +60,11 @@ pub fn printed_plan(
     let facts = plan_facts(source).into_iter().filter(|fact| fact.label != "Changed");
     lines.extend(facts.map(|fact| {
         let text = words_for_lines(&fact.text);
-        PrintedLine::Fact(format!("{}: {}.", fact.label, text.trim_end_matches('.')))
+        let text = text.trim_end_matches('.');
+        PrintedLine::Fact(match fact.label {
+            "" => format!("{text}."),
+            label => format!("{label}: {text}."),
+        })
     }));
     if changes.is_none() && has_assumed_hours(state) {
         lines.push(PrintedLine::Fact(HOURS_COMMAND.to_owned()));

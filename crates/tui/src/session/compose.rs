@@ -8,9 +8,10 @@ use crate::composer::{
     RequestReadSource, read_request,
 };
 use crate::keymap::KeyAction;
-use crate::overlays::{NodeItem, NodePicker, Overlay, PickerPurpose, PolicyPanel};
+use crate::overlays::{FactsPanel, NodeItem, NodePicker, Overlay, PickerPurpose, PolicyPanel};
 use crate::panes::approval::{self, answer_rows, assumed_text, current_request};
 use crate::panes::running;
+use crate::plan_text::fact_rows;
 use crate::ui_state::PaneFocus;
 use planwright_model::event::Command;
 use planwright_model::{Actor, Answer, ChoiceAction, RequestId, RequestKind, TaskId};
@@ -273,6 +274,18 @@ impl SessionScreen {
             flow = self.send_command(Command::Lock { node, on }, words);
         }
         flow
+    }
+
+    /// Shows what was said, with what was understood of it.
+    pub(super) fn open_facts(&mut self) -> ScreenEffect {
+        if !self.latest.planning.begun {
+            return self.show_message("a plan from a file has no goal that was read");
+        }
+        let locked = self.why_cannot_act();
+        let state = if locked.is_some() { self.state() } else { &self.latest };
+        let rows = fact_rows(state, self.today());
+        self.ui.overlay = Some(Overlay::Facts(Box::new(FactsPanel::new(rows, locked))));
+        ScreenEffect::Draw
     }
 
     pub(super) fn open_policy(&mut self) -> ScreenEffect {

@@ -303,6 +303,7 @@ impl SessionScreen {
             KeyAction::Redo => return self.undo_or_redo(true),
             KeyAction::Editor | KeyAction::EditFailed => self.edit_plan_externally(),
             KeyAction::Policy => self.open_policy(),
+            KeyAction::Facts => self.open_facts(),
             KeyAction::NextRequest | KeyAction::NextFailed => self.cycle_request(true),
             KeyAction::PreviousRequest | KeyAction::PreviousFailed => self.cycle_request(false),
             KeyAction::RetryFailed => self.ask_retry_failed(),

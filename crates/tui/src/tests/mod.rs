@@ -2,6 +2,7 @@
 
 mod changing;
 mod driving;
+mod facts;
 mod failing;
 mod first_start;
 pub(crate) mod fixture;

@@ -6,12 +6,12 @@ use jiff::civil::{Date, Weekday};
 use super::dates::{
     DateContext, DateDoubt, DateMatch, next_or_same_weekday, parse_month, year_number,
 };
-use super::region::Season;
+use super::region::YearSeason;
 use super::words::GoalWords;
 
 /// "in March", "in summer", "in 2027", "in mid February", "in Q2": within that span.
 pub(super) fn span_in(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
-    if let Some(season) = Season::from_name(words.text_at(index)) {
+    if let Some(season) = YearSeason::from_name(words.text_at(index)) {
         return season_days(season, index + 1, at);
     }
     if let Some(year) = year_number(words.text_at(index)).filter(|year| *year >= 2000) {
@@ -24,7 +24,7 @@ pub(super) fn span_in(words: &GoalWords<'_>, index: usize, at: DateContext) -> O
     })
 }
 
-fn season_days(season: Season, end: usize, at: DateContext) -> Option<DateMatch> {
+fn season_days(season: YearSeason, end: usize, at: DateContext) -> Option<DateMatch> {
     let (from, to) = season.next_days(at.today, at.region)?;
     Some(DateMatch::from_span(from, to, end).with_doubt(DateDoubt::Season))
 }
@@ -32,7 +32,7 @@ fn season_days(season: Season, end: usize, at: DateContext) -> Option<DateMatch>
 /// "this week", "this quarter", "this weekend", "this summer"; `index` is the word after "this".
 pub(super) fn this_span(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let text = words.text_at(index);
-    if let Some(season) = Season::from_name(text) {
+    if let Some(season) = YearSeason::from_name(text) {
         return season_days(season, index + 1, at);
     }
     if text == "weekend" {
@@ -65,7 +65,7 @@ pub(super) fn next_span(words: &GoalWords<'_>, index: usize, at: DateContext) ->
         let (saturday, sunday) = weekend(at.today, 1)?;
         return Some(DateMatch::from_span(saturday, sunday, index + 2));
     }
-    if let Some(season) = Season::from_name(words.text_at(index + 1)) {
+    if let Some(season) = YearSeason::from_name(words.text_at(index + 1)) {
         return season_days(season, index + 2, at);
     }
     if !words.is_any_of(index + 1, &["week", "month", "quarter", "year"]) {

@@ -4,7 +4,7 @@ use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 
 use super::date_spans;
-use super::region::{CalendarRegion, Holiday, Season};
+use super::region::{CalendarRegion, NamedHoliday, YearSeason};
 use super::words::GoalWords;
 
 /// Today, and what dates depend on besides.
@@ -349,7 +349,7 @@ fn relative_date(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option
 fn season_eve(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let later = words.is_any_of(index, &["next"]);
     let place = index + usize::from(later || words.is_any_of(index, &["this"]));
-    let eve = Season::from_name(words.text_at(place))?.next_eve(at.today, at.region)?;
+    let eve = YearSeason::from_name(words.text_at(place))?.next_eve(at.today, at.region)?;
     Some(DateMatch::from_span(eve, eve, place + 1).with_doubt(DateDoubt::Season))
 }
 
@@ -396,16 +396,18 @@ fn named_day(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<Dat
 
 fn named_holiday(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let (holiday, count) = match words.text_at(index) {
-        "christmas" | "xmas" if words.is_any_of(index + 1, &["eve"]) => (Holiday::ChristmasEve, 2),
-        "christmas" | "xmas" => (Holiday::Christmas, 1),
-        "easter" => (Holiday::Easter, 1),
-        "thanksgiving" => (Holiday::Thanksgiving, 1),
-        "halloween" => (Holiday::Halloween, 1),
+        "christmas" | "xmas" if words.is_any_of(index + 1, &["eve"]) => {
+            (NamedHoliday::ChristmasEve, 2)
+        }
+        "christmas" | "xmas" => (NamedHoliday::Christmas, 1),
+        "easter" => (NamedHoliday::Easter, 1),
+        "thanksgiving" => (NamedHoliday::Thanksgiving, 1),
+        "halloween" => (NamedHoliday::Halloween, 1),
         "valentine's" | "valentines" if words.is_any_of(index + 1, &["day"]) => {
-            (Holiday::ValentinesDay, 2)
+            (NamedHoliday::ValentinesDay, 2)
         }
         "new" if words.is_any_of(index + 1, &["year", "year's", "years"]) => {
-            (Holiday::NewYearsEve, 2 + usize::from(words.is_any_of(index + 2, &["eve"])))
+            (NamedHoliday::NewYearsEve, 2 + usize::from(words.is_any_of(index + 2, &["eve"])))
         }
         _ => return None,
     };

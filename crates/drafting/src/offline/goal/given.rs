@@ -92,11 +92,11 @@ fn noun_list(words: &GoalWords<'_>, index: usize) -> Option<(Vec<String>, usize)
 }
 
 fn is_noun(words: &GoalWords<'_>, index: usize) -> bool {
-    let text = words.text_at(index);
     const NOT: [&str; 24] = [
         "to", "in", "on", "at", "by", "for", "from", "with", "and", "or", "of", "is", "are",
         "been", "that", "which", "so", "but", "no", "not", "until", "only", "about", "already",
     ];
+    let text = words.text_at(index);
     !text.is_empty()
         && text.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\''))
         && super::amount::parse_number(text).is_none()

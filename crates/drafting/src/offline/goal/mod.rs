@@ -29,7 +29,7 @@ pub use cadence::{CadencePeriod, GoalCadence, PerPeriod};
 pub use counts::GoalCount;
 pub use phrases::{GoalPhrase, GoalPhraseKind};
 pub use quantities::{GoalMoney, GoalPeople, GoalQuantities};
-pub use region::{CalendarRegion, Hemisphere};
+pub use region::{CalendarHemisphere, CalendarRegion};
 pub use subject::GoalSubject;
 
 use planwright_model::pattern::is_valid_subtype_name;
@@ -59,6 +59,8 @@ pub struct Goal {
     pub deadline: Option<Date>,
     /// The day or window on which the thing itself happens: "on 2027-06-12", "next Saturday", "in March".
     pub day: Option<GoalDay>,
+    /// How many days the thing itself takes: "a 3-day offsite".
+    pub event_days: Option<u16>,
     pub horizon_weeks: Option<u16>,
     /// Hours per week that the person states, in minutes.
     pub weekly_minutes: Option<u32>,
@@ -176,6 +178,7 @@ impl Goal {
         goal.read_quantities(&mut words);
         goal.read_cadence(&mut words, today.working_days);
         goal.read_dates(&mut words, at);
+        goal.event_days = find_event_days(&words);
         goal.read_horizon(&mut words, today.date);
         goal.note(&mut words, GoalPhraseKind::Occurrence, Self::read_occurrence);
         goal.phrases.sort_by_key(|phrase| phrase.span.start);
@@ -206,6 +209,7 @@ impl Goal {
             text: text.to_owned(),
             deadline: None,
             day: None,
+            event_days: None,
             horizon_weeks: None,
             weekly_minutes: None,
             occurrence_minutes: None,
@@ -511,6 +515,16 @@ fn date_phrase_at(
         }
     };
     Some((trigger, dates::parse_date_at(words, next, at)?))
+}
+
+/// Finds "3-day" before the thing itself. The words stay part of its name.
+fn find_event_days(words: &GoalWords<'_>) -> Option<u16> {
+    (0..words.len()).find_map(|index| {
+        let found = amount::parse_amount(words, index, ArticlePolicy::Ignored)?;
+        let joined = words.typed_text(index..found.end).contains('-');
+        let days = found.unit == amount::TimeUnit::Day && joined;
+        (days && (1.0..=366.0).contains(&found.count)).then_some(found.count.round() as u16)
+    })
 }
 
 /// Parses an amount of days, weeks, months or years with the word before it, or a bare number of weeks or months.

@@ -7,7 +7,7 @@ use planwright_schedule::calendar::easter_sunday;
 
 /// The half of the world, which decides the seasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Hemisphere {
+pub enum CalendarHemisphere {
     #[default]
     Northern,
     Southern,
@@ -35,7 +35,7 @@ enum ChurchCalendar {
 /// Where a person lives, as far as dates depend on it. The default is northern and western.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CalendarRegion {
-    pub hemisphere: Hemisphere,
+    pub hemisphere: CalendarHemisphere,
     thanksgiving: ThanksgivingCustom,
     church: ChurchCalendar,
 }
@@ -69,7 +69,7 @@ const SOUTHERN_ZONES: [&str; 18] = [
 impl CalendarRegion {
     /// What is assumed of somebody who did not say where they live.
     pub const NORTHERN: Self = Self {
-        hemisphere: Hemisphere::Northern,
+        hemisphere: CalendarHemisphere::Northern,
         thanksgiving: ThanksgivingCustom::American,
         church: ChurchCalendar::Western,
     };
@@ -78,9 +78,9 @@ impl CalendarRegion {
     pub fn from_country(code: &str) -> Self {
         let code = code.trim().to_ascii_uppercase();
         let hemisphere = if SOUTHERN.contains(&code.as_str()) {
-            Hemisphere::Southern
+            CalendarHemisphere::Southern
         } else {
-            Hemisphere::Northern
+            CalendarHemisphere::Northern
         };
         let thanksgiving = match code.as_str() {
             "CA" => ThanksgivingCustom::Canadian,
@@ -97,9 +97,9 @@ impl CalendarRegion {
     /// Returns the region of a time zone, as far as its name tells.
     pub fn from_time_zone(zone: &str) -> Self {
         let hemisphere = if SOUTHERN_ZONES.iter().any(|known| zone.starts_with(known)) {
-            Hemisphere::Southern
+            CalendarHemisphere::Southern
         } else {
-            Hemisphere::Northern
+            CalendarHemisphere::Northern
         };
         Self { hemisphere, ..Self::default() }
     }
@@ -107,28 +107,28 @@ impl CalendarRegion {
     /// Returns what a season was taken to mean.
     pub(super) fn season_words(self) -> &'static str {
         match self.hemisphere {
-            Hemisphere::Northern => "the seasons of the northern half of the world",
-            Hemisphere::Southern => "the seasons of the southern half of the world",
+            CalendarHemisphere::Northern => "the seasons of the northern half of the world",
+            CalendarHemisphere::Southern => "the seasons of the southern half of the world",
         }
     }
 
     /// Returns the next day of a holiday.
-    pub(super) fn next_holiday(self, holiday: Holiday, today: Date) -> Option<Date> {
+    pub(super) fn next_holiday(self, holiday: NamedHoliday, today: Date) -> Option<Date> {
         let of_year = |year: i16| match holiday {
-            Holiday::Christmas if self.church == ChurchCalendar::Julian => {
+            NamedHoliday::Christmas if self.church == ChurchCalendar::Julian => {
                 Date::new(year, 1, 7).ok()
             }
-            Holiday::Christmas => Date::new(year, 12, 25).ok(),
-            Holiday::ChristmasEve if self.church == ChurchCalendar::Julian => {
+            NamedHoliday::Christmas => Date::new(year, 12, 25).ok(),
+            NamedHoliday::ChristmasEve if self.church == ChurchCalendar::Julian => {
                 Date::new(year, 1, 6).ok()
             }
-            Holiday::ChristmasEve => Date::new(year, 12, 24).ok(),
-            Holiday::NewYearsEve => Date::new(year, 12, 31).ok(),
-            Holiday::ValentinesDay => Date::new(year, 2, 14).ok(),
-            Holiday::Halloween => Date::new(year, 10, 31).ok(),
-            Holiday::Easter if self.church == ChurchCalendar::Western => easter_sunday(year),
-            Holiday::Easter => orthodox_easter(year),
-            Holiday::Thanksgiving => self.thanksgiving_of(year),
+            NamedHoliday::ChristmasEve => Date::new(year, 12, 24).ok(),
+            NamedHoliday::NewYearsEve => Date::new(year, 12, 31).ok(),
+            NamedHoliday::ValentinesDay => Date::new(year, 2, 14).ok(),
+            NamedHoliday::Halloween => Date::new(year, 10, 31).ok(),
+            NamedHoliday::Easter if self.church == ChurchCalendar::Western => easter_sunday(year),
+            NamedHoliday::Easter => orthodox_easter(year),
+            NamedHoliday::Thanksgiving => self.thanksgiving_of(year),
         };
         of_year(today.year()).filter(|day| *day >= today).or_else(|| of_year(today.year() + 1))
     }
@@ -147,7 +147,7 @@ impl CalendarRegion {
 
 /// A holiday that goals name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holiday {
+pub(super) enum NamedHoliday {
     Christmas,
     ChristmasEve,
     NewYearsEve,
@@ -159,14 +159,14 @@ pub(super) enum Holiday {
 
 /// A quarter of the year that people call by its weather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Season {
+pub(super) enum YearSeason {
     Spring,
     Summer,
     Autumn,
     Winter,
 }
 
-impl Season {
+impl YearSeason {
     pub(super) fn from_name(text: &str) -> Option<Self> {
         Some(match text {
             "spring" => Self::Spring,
@@ -178,7 +178,7 @@ impl Season {
     }
 
     /// Returns the month on whose first day the season starts.
-    fn first_month(self, hemisphere: Hemisphere) -> i8 {
+    fn first_month(self, hemisphere: CalendarHemisphere) -> i8 {
         let northern = match self {
             Self::Spring => 3,
             Self::Summer => 6,
@@ -186,8 +186,8 @@ impl Season {
             Self::Winter => 12,
         };
         match hemisphere {
-            Hemisphere::Northern => northern,
-            Hemisphere::Southern => (northern + 5) % 12 + 1,
+            CalendarHemisphere::Northern => northern,
+            CalendarHemisphere::Southern => (northern + 5) % 12 + 1,
         }
     }
 
@@ -247,24 +247,24 @@ mod tests {
         let today = date(2026, 11, 17);
         let north = CalendarRegion::default();
         let south = CalendarRegion::from_country("au");
-        assert_eq!(Season::Summer.next_eve(today, north), Some(date(2027, 5, 31)));
-        assert_eq!(Season::Summer.next_eve(today, south), Some(date(2026, 11, 30)));
+        assert_eq!(YearSeason::Summer.next_eve(today, north), Some(date(2027, 5, 31)));
+        assert_eq!(YearSeason::Summer.next_eve(today, south), Some(date(2026, 11, 30)));
         assert_eq!(
-            Season::Autumn.next_days(today, north),
+            YearSeason::Autumn.next_days(today, north),
             Some((today, date(2026, 11, 30))),
             "the season that is on"
         );
         assert_eq!(
-            Season::Winter.next_days(date(2027, 1, 5), north),
+            YearSeason::Winter.next_days(date(2027, 1, 5), north),
             Some((date(2027, 1, 5), date(2027, 2, 28)))
         );
         assert_eq!(
             CalendarRegion::from_time_zone("Australia/Sydney").hemisphere,
-            Hemisphere::Southern
+            CalendarHemisphere::Southern
         );
         assert_eq!(
             CalendarRegion::from_time_zone("Europe/Berlin").hemisphere,
-            Hemisphere::Northern
+            CalendarHemisphere::Northern
         );
     }
 
@@ -273,10 +273,10 @@ mod tests {
         let today = date(2026, 11, 17);
         let day =
             |code: &str, holiday| CalendarRegion::from_country(code).next_holiday(holiday, today);
-        assert_eq!(day("US", Holiday::Thanksgiving), Some(date(2026, 11, 26)));
-        assert_eq!(day("CA", Holiday::Thanksgiving), Some(date(2027, 10, 11)));
-        assert_eq!(day("DE", Holiday::Christmas), Some(date(2026, 12, 25)));
-        assert_eq!(day("RS", Holiday::Christmas), Some(date(2027, 1, 7)));
-        assert_eq!(day("GR", Holiday::Easter), Some(date(2027, 5, 2)));
+        assert_eq!(day("US", NamedHoliday::Thanksgiving), Some(date(2026, 11, 26)));
+        assert_eq!(day("CA", NamedHoliday::Thanksgiving), Some(date(2027, 10, 11)));
+        assert_eq!(day("DE", NamedHoliday::Christmas), Some(date(2026, 12, 25)));
+        assert_eq!(day("RS", NamedHoliday::Christmas), Some(date(2027, 1, 7)));
+        assert_eq!(day("GR", NamedHoliday::Easter), Some(date(2027, 5, 2)));
     }
 }

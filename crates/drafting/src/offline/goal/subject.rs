@@ -5,7 +5,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::amount::parse_number;
-use super::dates::parse_weekday;
+use super::dates::{parse_month, parse_weekday};
 use super::words::GoalWords;
 
 /// The maximum length of a subject, in graphemes, so that titles stay readable around it.
@@ -56,18 +56,32 @@ fn direction_at(words: &GoalWords<'_>, index: usize) -> Option<GoalDirection> {
     });
     let end = end.unwrap_or(words.len().min(to + 5));
     let names = (index + 1..to).chain(to + 1..end);
+    // A version such as "Debian 11" has a number after its name; "from 9 to 5" has none.
+    let is_version = |place: usize| place > index + 1 && place != to + 1;
     let counted = names.clone().any(|place| {
         let text = words.text_at(place);
+        let number = parse_number(text).is_some() && !is_version(place);
+        let later_version =
+            number && place == to + 1 && parse_number(words.text_at(to - 1)).is_some();
         text.is_empty()
-            || parse_number(text).is_some()
+            || (number && !(later_version && to > index + 2))
             || parse_weekday(text).is_some()
             || is_clock_time(text)
     });
-    if counted || end <= to + 1 {
+    if counted || end <= to + 1 || parse_month(words.text_at(to - 1)).is_some() {
         return None;
     }
-    let from = shorten_phrase(words.typed_text(skip_article(words, index + 1..to)));
-    let to = shorten_phrase(words.typed_text(skip_article(words, to + 1..end)));
+    let source = skip_article(words, index + 1..to);
+    let from = shorten_phrase(words.typed_text(source.clone()));
+    let later = shorten_phrase(words.typed_text(skip_article(words, to + 1..end)));
+    // "from Debian 11 to 12" names the other end by its number alone.
+    let to = match (later.starts_with(|c: char| c.is_ascii_digit()), source.len()) {
+        (true, 2..) => {
+            let name = words.typed_text(source.start..source.end - 1);
+            format!("{name} {later}")
+        }
+        _ => later,
+    };
     (!from.is_empty() && !to.is_empty()).then_some(GoalDirection { from, to, range: index..end })
 }
 

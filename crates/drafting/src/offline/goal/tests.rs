@@ -178,6 +178,12 @@ fn from_a_to_b_names_both_ends() {
     assert_eq!(goal.horizon_weeks, Some(10));
     assert_eq!(parse("work from Monday to Friday").from, None);
     assert_eq!(parse("work from 9 to 5").from, None);
+    assert_eq!(parse("vacation from 3 March to 10 March").from, None);
+    let fleet = parse("migrate 200 servers from Debian 11 to 12");
+    assert_eq!(
+        (fleet.from.as_deref(), fleet.to.as_deref()),
+        (Some("Debian 11"), Some("Debian 12"))
+    );
 }
 
 #[test]

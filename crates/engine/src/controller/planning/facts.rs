@@ -110,8 +110,7 @@ pub(super) fn record_undo(draft: &mut DecisionBuilder<'_>, what: &str, again: bo
         }
         return;
     }
-    let Some(whole) = facts.all().iter().filter(|fact| !fact.is_active()).filter(said).last()
-    else {
+    let Some(whole) = facts.all().iter().rev().filter(|fact| !fact.is_active()).find(said) else {
         return;
     };
     let parts: Vec<ReadFact> = facts
@@ -157,7 +156,7 @@ pub(in super::super) fn correct_fact(
         let same_kind = fact.reading.as_ref().is_some_and(|before| reading.replaces(before));
         same_kind && is_plan_limit(reading)
     });
-    follow_statement(draft, &fact, text, limit.as_ref())
+    Ok(follow_statement(draft, &fact, text, limit.as_ref()))
 }
 
 /// Replaces the phrases of a goal that was said in other words.
@@ -195,7 +194,7 @@ pub(in super::super) fn withdraw_fact(
     }
     let mut draft = open_draft(state, now)?;
     draft.record(FactEvent::Withdrawn { id, by, replaced_by: None });
-    follow_statement(draft, &fact, "", None)
+    Ok(follow_statement(draft, &fact, "", None))
 }
 
 /// Lets the plan follow what is now said instead of a fact. A limit that only changed its value moves the dates and
@@ -205,7 +204,7 @@ fn follow_statement(
     before: &Fact,
     text: &str,
     limit: Option<&FactReading>,
-) -> DecisionResult {
+) -> CommandDecision {
     let goal = goal_after(&draft, before, text);
     match &before.source {
         FactSource::Goal => {}
@@ -216,10 +215,10 @@ fn follow_statement(
         }
         FactSource::ChangeRequest if before.reading.is_some() || has_readings(&draft, before) => {}
         // Words that no rule checks change nothing when they go.
-        _ => return Ok(recheck_if_broken(draft)),
+        _ => return recheck_if_broken(draft),
     }
     if draft.planning().outline.is_none() && draft.planning().context.is_none() {
-        return Ok(draft.into_decision());
+        return draft.into_decision();
     }
     let what = match text {
         "" => format!("without \"{}\"", before.text),
@@ -236,11 +235,11 @@ fn follow_statement(
             context.goal_text = goal;
             apply_reading(&mut context, reading);
             draft.record(PlanningEvent::ContextSet { context: Arc::new(context) });
-            Ok(recheck_draft(draft))
+            recheck_draft(draft)
         }
         _ => {
             advance_draft(&mut draft, ControllerOutcome::Restated, None);
-            Ok(CommandDecision { events: draft.events, effects: draft.effects })
+            draft.into_decision()
         }
     }
 }

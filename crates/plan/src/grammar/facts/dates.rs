@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::{BrokenReading, FactCheck, LocalBlock};
+use super::{BrokenReading, FactCheck, LocalBlock, break_of_all};
 use planwright_model::{FactLength, FactSubject, PlanDate, PlanNode};
 use planwright_text::units;
 
@@ -44,7 +44,7 @@ impl FactCheck<'_> {
     ) -> Option<BrokenReading> {
         if *subject != FactSubject::Plan {
             let nodes = self.named_nodes(subject);
-            return self.break_of_all(&nodes, |node| self.check_node_window(node, days));
+            return break_of_all(&nodes, |node| self.check_node_window(node, days));
         }
         // The thing itself has a date of its own in the plan, or the plan as a whole is what happens.
         let leaves = self.scope.tree.leaves(self.scope.root_id);
@@ -106,8 +106,8 @@ impl FactCheck<'_> {
         then: &FactSubject,
     ) -> Option<BrokenReading> {
         let (before, after) = (self.named_nodes(first), self.named_nodes(then));
-        self.break_of_all(&before, |earlier| {
-            self.break_of_all(&after, |later| {
+        break_of_all(&before, |earlier| {
+            break_of_all(&after, |later| {
                 let ends = self.blocks_below(&earlier.id).map(|block| block.end).max()?;
                 let starts = self.blocks_below(&later.id).map(|block| block.start).min()?;
                 (starts < ends).then(|| {
@@ -133,7 +133,7 @@ impl FactCheck<'_> {
             return self.check_plan_length(length);
         }
         let nodes = self.named_nodes(subject);
-        self.break_of_all(&nodes, |node| {
+        break_of_all(&nodes, |node| {
             let title = self.title(&node.id);
             let what = match length {
                 FactLength::Minutes(minutes) => {

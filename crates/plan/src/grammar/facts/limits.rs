@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BrokenReading, FactCheck, LocalBlock, subjects};
+use super::{BrokenReading, FactCheck, LocalBlock, break_of_all, subjects};
 use planwright_model::{FactWorkingTime, IsoWeek, TaskId};
 use planwright_text::units;
 
@@ -60,7 +60,7 @@ impl FactCheck<'_> {
     /// Whoever was said to do something does it.
     pub(super) fn check_person(&self, name: &str, role: &str) -> Option<BrokenReading> {
         let nodes = subjects::nodes_named(self.scope, role);
-        self.break_of_all(&nodes, |node| {
+        break_of_all(&nodes, |node| {
             let below = self.scope.tree.leaves(&node.id);
             let does = |owner: &str| owner.trim().eq_ignore_ascii_case(name);
             if does(&node.owner) || below.iter().any(|leaf| does(&leaf.owner)) {

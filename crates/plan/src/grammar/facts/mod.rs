@@ -148,17 +148,16 @@ impl<'a> FactCheck<'a> {
             FactSubject::Words(words) => subjects::nodes_named(self.scope, words),
         }
     }
+}
 
-    /// What breaks a reading about nodes: it is broken only if every node that may be meant breaks it.
-    fn break_of_all(
-        &self,
-        nodes: &[&PlanNode],
-        check: impl Fn(&PlanNode) -> Option<BrokenReading>,
-    ) -> Option<BrokenReading> {
-        let mut breaks: Vec<Option<BrokenReading>> = nodes.iter().map(|node| check(node)).collect();
-        if breaks.iter().any(Option::is_none) {
-            return None;
-        }
-        breaks.drain(..).next().flatten()
+/// What breaks a reading about nodes: it is broken only if every node that may be meant breaks it.
+fn break_of_all(
+    nodes: &[&PlanNode],
+    check: impl Fn(&PlanNode) -> Option<BrokenReading>,
+) -> Option<BrokenReading> {
+    let mut breaks: Vec<Option<BrokenReading>> = nodes.iter().map(|node| check(node)).collect();
+    if breaks.iter().any(Option::is_none) {
+        return None;
     }
+    breaks.drain(..).next().flatten()
 }

@@ -118,9 +118,11 @@ fn late_fact(
 
 fn push_fact(lines: &mut Vec<CardLine>, fact: &PlanFact, shown: CardSource<'_>, width: usize) {
     let hint = hint_text(fact.hint, shown);
-    let room = width.saturating_sub(LABEL + 1).max(8);
+    // A sentence without a label begins where labels do.
+    let label_width = if fact.label.is_empty() { 0 } else { LABEL };
+    let room = width.saturating_sub(label_width + 1).max(8);
     let role = match fact.label {
-        "Late" | "May do more" | "Corrected" => ThemeRole::Warn,
+        "" | "Late" | "May do more" | "Corrected" => ThemeRole::Warn,
         _ => ThemeRole::Text,
     };
     // On narrow screens every fact has one line; all of it is among the details.
@@ -135,7 +137,7 @@ fn push_fact(lines: &mut Vec<CardLine>, fact: &PlanFact, shown: CardSource<'_>, 
     let count = parts.len();
     for (index, part) in parts.into_iter().enumerate() {
         let label = if index == 0 { fact.label } else { "" };
-        let lead = planwright_text::fit_width(label, LABEL).into_owned();
+        let lead = planwright_text::fit_width(label, label_width).into_owned();
         let used = display_width(&part);
         let mut line: CardLine = vec![(lead, ThemeRole::Dim), (part.into_owned(), role)];
         // The key that leads to more stands at the right end, where there is room for it.
@@ -157,6 +159,7 @@ fn hint_text(hint: FactHint, shown: CardSource<'_>) -> (String, String) {
         FactHint::Details if shown.changes.is_some() => (KeyAction::Terms, "each field"),
         FactHint::Details => (KeyAction::Terms, "figures"),
         FactHint::Policy => (KeyAction::Policy, "policy"),
+        FactHint::Facts => (KeyAction::Facts, "what you said"),
     };
     (shown.keymap.key_hint(action), word.to_owned())
 }
