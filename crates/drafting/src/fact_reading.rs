@@ -3,7 +3,9 @@
 
 use jiff::civil::{Date, Time, time};
 
-use crate::change_requests::{ContextChange, DayPart, ParsedChangeRequest, apply_context_change};
+use crate::change_requests::{
+    ContextChange, DayPart, ParsedChangeRequest, RequestedChange, apply_context_change,
+};
 use crate::offline::goal::{
     CalendarRegion, Goal, GoalDay, GoalParseContext, GoalPhrase, GoalPhraseKind,
 };
@@ -100,18 +102,26 @@ fn slot_times(slots: &[WorkingSlot]) -> FactReading {
     FactReading::WorkingTimes { times }
 }
 
+/// How many tasks a clause may be about to say something about each of them.
+const MAX_TASKS_OF_CLAUSE: usize = 3;
+
 /// Reads the facts of a change request that was parsed: limits of the plan, and dates, people and lengths of its tasks.
 /// `context` is that of the plan before the change.
 pub fn read_request_facts(parsed: &ParsedChangeRequest, context: &PlanContext) -> Vec<FactReading> {
     let mut context = context.clone();
     let mut readings: Vec<FactReading> = Vec::new();
-    for change in &parsed.context {
+    for change in parsed.context_changes() {
         apply_context_change(&mut context, change);
         let reading = read_change(change, &context);
         readings.retain(|earlier| reading.as_ref().is_none_or(|later| !later.replaces(earlier)));
         readings.extend(reading);
     }
-    readings.extend(parsed.edits.iter().filter_map(read_edit));
+    // Many operations of one clause, such as twice the time for every task, say nothing about a single task for good.
+    let few = parsed.clauses.iter().filter_map(|clause| match &clause.change {
+        RequestedChange::Edits(edits) if edits.len() <= MAX_TASKS_OF_CLAUSE => Some(edits),
+        _ => None,
+    });
+    readings.extend(few.flatten().filter_map(read_edit));
     readings
 }
 
@@ -123,6 +133,12 @@ fn read_change(change: &ContextChange, after: &PlanContext) -> Option<FactReadin
         ContextChange::HorizonWeeks(weeks) => plan_weeks(*weeks),
         ContextChange::DaysOff { from, to } => {
             FactReading::Absence { person: None, from: *from, to: *to }
+        }
+        ContextChange::Person { name, weekly_minutes: Some(minutes) } => {
+            FactReading::Capacity { person: Some(name.clone()), weekly_minutes: *minutes }
+        }
+        ContextChange::Person { name, weekly_minutes: None } => {
+            FactReading::Person { name: name.clone(), role: None }
         }
         ContextChange::DailyMinutes(_) | ContextChange::Prefer(_) => return None,
         ContextChange::NotOn(_)
@@ -202,6 +218,9 @@ pub fn apply_reading(context: &mut PlanContext, reading: &FactReading) -> bool {
         }
         FactReading::Capacity { person: None, weekly_minutes } => {
             ContextChange::WeeklyMinutes(*weekly_minutes)
+        }
+        FactReading::Capacity { person: Some(name), weekly_minutes } => {
+            ContextChange::Person { name: name.clone(), weekly_minutes: Some(*weekly_minutes) }
         }
         FactReading::Duration { subject: FactSubject::Plan, length: FactLength::Days(days) } => {
             ContextChange::HorizonWeeks(u16::try_from(days.div_ceil(7)).unwrap_or(u16::MAX).max(1))

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use planwright_drafting::change_requests::parse_change_request;
+use planwright_drafting::change_requests::{ChangeRequestSource, parse_change_request};
 use planwright_drafting::fact_reading::{self, ReadFact};
 use planwright_drafting::offline::goal::{CalendarRegion, Goal, GoalParseContext};
 use planwright_model::event::FactEvent;
@@ -101,7 +101,15 @@ pub(crate) fn read_request(
     today: Date,
 ) -> Vec<ReadFact> {
     let Some(outline) = talk.outline.as_deref() else { return Vec::new() };
-    let parsed = parse_change_request(text, outline, talk.roadmap.as_deref(), nodes, today);
+    let blocks = talk.schedule.iter().flat_map(|schedule| &schedule.blocks);
+    let source = ChangeRequestSource {
+        outline,
+        roadmap: talk.roadmap.as_deref(),
+        planned_end: blocks.map(|block| block.end.local_date()).max(),
+        marked: nodes,
+        today,
+    };
+    let parsed = parse_change_request(text, &source);
     fact_reading::read_request_facts(&parsed, &outline.plan_context)
         .into_iter()
         .map(|reading| ReadFact { text: text.to_owned(), reading: Some(reading) })

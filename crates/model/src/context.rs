@@ -230,6 +230,18 @@ pub struct PlanContext {
     pub calendar: PlanCalendar,
     #[serde(default, skip_serializing_if = "is_default")]
     pub user_prefs: UserPrefs,
+    /// Who else works on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub people: Vec<PlanPerson>,
+}
+
+/// Somebody who works on a plan besides the person. Tasks name them as their owner.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanPerson {
+    pub name: String,
+    /// The most that they work on the plan in a week; none is not limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weekly_minutes: Option<u32>,
 }
 
 impl PlanContext {
@@ -246,7 +258,13 @@ impl PlanContext {
             constraints: PlanConstraints::starting_on(start),
             calendar: PlanCalendar::new(tz),
             user_prefs: UserPrefs::default(),
+            people: Vec::new(),
         }
+    }
+
+    /// Somebody else who works on it, by name.
+    pub fn find_person(&self, name: &str) -> Option<&PlanPerson> {
+        self.people.iter().find(|person| person.name.eq_ignore_ascii_case(name.trim()))
     }
 
     /// The assumption about `key`.

@@ -53,7 +53,7 @@ pub use cap::{RunCap, RunCapSettings};
 pub use confidence::{Confidence, ConfidenceTerm, ConfidenceVerdict};
 pub use context::{
     Assumption, AssumptionOrigin, LocalTimeInterval, PlanCalendar, PlanConstraints, PlanContext,
-    UserPrefs, Weekday, WeeklyHours,
+    PlanPerson, UserPrefs, Weekday, WeeklyHours,
 };
 pub use digest::{Digest, canonical_json};
 pub use fact::{

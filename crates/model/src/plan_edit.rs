@@ -202,6 +202,11 @@ pub enum PlanEdit {
     ClearDates {
         node: TaskId,
     },
+    /// Marks the work of a node as done before it is planned, or as open again.
+    SetDone {
+        node: TaskId,
+        done: bool,
+    },
     /// Keeps words, owner, time and dates of a node as they are.
     Lock {
         node: TaskId,
@@ -230,7 +235,8 @@ impl PlanEdit {
             | Self::Split { node, .. }
             | Self::Assign { node, .. }
             | Self::SetDate { node, .. }
-            | Self::ClearDates { node } => vec![node],
+            | Self::ClearDates { node }
+            | Self::SetDone { node, .. } => vec![node],
             Self::Merge { nodes, .. } => nodes.iter().collect(),
             Self::Add { .. }
             | Self::Insert { .. }
@@ -305,6 +311,7 @@ mod tests {
                 date: Some("2026-12-01T08:00".parse().unwrap()),
             },
             PlanEdit::ClearDates { node: id.clone() },
+            PlanEdit::SetDone { node: id.clone(), done: true },
             PlanEdit::Lock { node: id.clone() },
             PlanEdit::Comment { node: id, text: "why?".into() },
         ];

@@ -104,7 +104,8 @@ pub(super) fn generate_layout(
     let least = least.filter(|&minutes| minutes > 0).min().unwrap_or(0);
     let own = (problem.limits, problem.taken, problem.week_others);
     let mut rooms = vec![TimeAllocation::new(problem.axis, own.0, own.1, own.2, least)];
-    // Others work in the same hours; the person's limits, events and other plans are not theirs.
+    // Others work in the same hours, up to what each of them has in a week; the person's limits, events and other plans
+    // are not theirs.
     let others = BlockLimits {
         daily: u64::MAX,
         weekly: None,
@@ -112,8 +113,10 @@ pub(super) fn generate_layout(
         parallel_phases: usize::MAX,
         ..problem.limits
     };
-    for _ in 1..problem.network.owner_count() {
-        rooms.push(TimeAllocation::new(problem.axis, others, &[], &[], least));
+    for other in 0..problem.network.owner_count() - 1 {
+        let weekly = problem.network.other_weekly.get(other).copied().flatten();
+        let limits = BlockLimits { weekly, ..others };
+        rooms.push(TimeAllocation::new(problem.axis, limits, &[], &[], least));
     }
     let mut run = GenerationRun { problem, windows, rooms, layout, waiting, groups };
     run.place_unmovable();

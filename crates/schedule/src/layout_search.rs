@@ -293,7 +293,8 @@ fn reversed_network(network: &ItemNetwork, end: i64) -> ItemNetwork {
             links.push(ItemLink { from: source, to: from, kind, lag: link.lag, basis: link.basis });
         }
     }
-    ItemNetwork::from_parts(items.collect(), links)
+    let other_weekly = network.other_weekly.clone();
+    ItemNetwork { other_weekly, ..ItemNetwork::from_parts(items.collect(), links) }
 }
 
 #[derive(Debug)]

@@ -9,7 +9,8 @@ use super::ScheduleRequest;
 use super::hand_set::{FixedWork, effective_dates};
 use crate::calendar::{RecurrenceRule, WorkCalendar, minute_of, plus_days, resolve_local};
 use planwright_model::{
-    LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType, PlanNode, PreferredTime,
+    LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType, PlanContext, PlanNode,
+    PreferredTime,
     RecurrenceFrequency, Roadmap, TaskId,
 };
 
@@ -93,6 +94,8 @@ pub(super) struct ItemNetwork {
     pub groups_of: Vec<Vec<usize>>,
     /// For each item the first date that it or anything after it should end by.
     pub urgency: Vec<i64>,
+    /// For each of the other people the most minutes of a week; none is not limited.
+    pub other_weekly: Vec<Option<u64>>,
 }
 
 /// The predecessors of one or more links.
@@ -132,7 +135,17 @@ impl ItemNetwork {
             list.dedup();
         }
         let urgency = propagate_urgency(&items, &successors);
-        Self { items, links, into, successors, groups, group_of, groups_of, urgency }
+        Self {
+            items,
+            links,
+            into,
+            successors,
+            groups,
+            group_of,
+            groups_of,
+            urgency,
+            other_weekly: Vec::new(),
+        }
     }
 
     /// Returns the times of the week that items of the person prefer.
@@ -196,6 +209,7 @@ pub(super) struct NetworkBuilder<'a> {
     of_node: HashMap<&'a TaskId, Vec<usize>>,
     /// The shortest block, in minutes.
     least: i64,
+    context: &'a PlanContext,
     /// The people other than the person, in the order in which they are met.
     owners: Vec<&'a str>,
     /// What is fixed by hand, for each owner.
@@ -227,6 +241,7 @@ impl<'a> NetworkBuilder<'a> {
             items: Vec::new(),
             of_node: HashMap::new(),
             least: i64::from(request.context.user_prefs.min_block_minutes.max(1)),
+            context: request.context,
             owners: Vec::new(),
             held: BTreeMap::new(),
         }
@@ -244,7 +259,9 @@ impl<'a> NetworkBuilder<'a> {
             }
         }
         let links = self.build_links();
-        ItemNetwork::from_parts(self.items, links)
+        let capacity = |name: &&str| self.context.find_person(name)?.weekly_minutes.map(u64::from);
+        let other_weekly = self.owners.iter().map(capacity).collect();
+        ItemNetwork { other_weekly, ..ItemNetwork::from_parts(self.items, links) }
     }
 
     fn is_dropped(&self, leaf: &PlanNode) -> bool {

@@ -128,10 +128,17 @@ proptest! {
     fn change_requests(text in mutated(CHANGE_REQUESTS.map(str::to_owned).to_vec())) {
         let outline = sessions::outline();
         let today = jiff::civil::date(2026, 6, 8);
-        let reading = change_requests::parse_change_request(&text, outline, None, &[], today);
+        let source = change_requests::ChangeRequestSource {
+            outline,
+            roadmap: None,
+            planned_end: None,
+            marked: &[],
+            today,
+        };
+        let reading = change_requests::parse_change_request(&text, &source);
         // Input that was not understood is quoted as it was typed.
-        for clause in &reading.unread {
-            prop_assert!(!clause.trim().is_empty());
+        for clause in &reading.clauses {
+            prop_assert!(!clause.text.trim().is_empty());
         }
     }
 

@@ -9,7 +9,7 @@ use planwright_schedule::calendar::monday_of;
 
 use super::phrase::{strip_phrase_prefix, strip_phrase_suffix};
 
-const NUMBERS: [(&str, f64); 20] = [
+const NUMBERS: [(&str, f64); 21] = [
     ("a", 1.0),
     ("an", 1.0),
     ("half", 0.5),
@@ -25,6 +25,7 @@ const NUMBERS: [(&str, f64); 20] = [
     ("ten", 10.0),
     ("eleven", 11.0),
     ("twelve", 12.0),
+    ("fourteen", 14.0),
     ("fifteen", 15.0),
     ("twenty", 20.0),
     ("thirty", 30.0),
@@ -35,7 +36,7 @@ const NUMBERS: [(&str, f64); 20] = [
 /// A working day in minutes.
 const DAY: f64 = 480.0;
 
-fn parse_number(text: &str) -> Option<f64> {
+pub(super) fn parse_number(text: &str) -> Option<f64> {
     let named = NUMBERS.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
     let digits = text.starts_with(|c: char| c.is_ascii_digit())
         && text.chars().all(|c| c.is_ascii_digit() || c == '.');
@@ -71,9 +72,11 @@ fn split_tokens(text: &str) -> Vec<String> {
 
 /// Parses an amount of working time: "3 hours", "1h30", "half an hour", "an hour and a half", "2 days".
 pub(super) fn parse_minutes(text: &str) -> Option<u32> {
-    let text =
-        strip_phrase_prefix(text, &["about", "around", "roughly", "only", "just", "exactly"])
-            .unwrap_or(text);
+    let text = strip_phrase_prefix(
+        text,
+        &["about", "around", "roughly", "only", "just", "exactly", "some"],
+    )
+    .unwrap_or(text);
     let text = strip_phrase_suffix(text, &["in all", "in total", "of work", "long", "only"])
         .unwrap_or(text);
     let words = split_tokens(text);
@@ -223,7 +226,7 @@ pub(super) fn parse_weekdays(text: &str) -> Option<Vec<Weekday>> {
 }
 
 /// Parses a time of day: "9", "9:30", "18h", "6 pm".
-fn parse_time(text: &str) -> Option<Time> {
+pub(super) fn parse_time(text: &str) -> Option<Time> {
     let lower = text.trim().to_lowercase();
     let (digits, noon) = match (lower.strip_suffix("pm"), lower.strip_suffix("am")) {
         (Some(rest), _) => (rest.trim(), Some(12)),

@@ -1,17 +1,18 @@
-//! Change requests about who does a task, when it is due, and how it is cut: owners, dates, splitting, merging.
+//! Change requests about who does a task, and about its dates.
 
-use planwright_model::{DateField, PlanDate, PlanEdit, PlanNode, SplitPart, TaskAssignee};
+use planwright_model::{DateField, PlanDate, PlanEdit, PlanNode, TaskAssignee};
 
 use super::ClauseContext;
-use super::amounts::parse_date;
-use super::phrase::{split_at_words, strip_phrase_prefix, strip_quotes};
+use super::dates::{parse_day_span, parse_plan_date};
+use super::open_reason::{ClauseReading, OpenReason, first_reading};
+use super::phrase::{split_at_words, strip_phrase_prefix, strip_phrase_suffix, strip_quotes};
 
-/// Parses a change request about owners, dates or parts.
-pub(super) fn parse_assignments(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    parse_split(context, text)
-        .or_else(|| parse_merge(context, text))
-        .or_else(|| parse_owner(context, text))
-        .or_else(|| parse_task_date(context, text))
+/// Parses a change request about owners or dates of tasks.
+pub(super) fn parse_assignments(
+    context: &ClauseContext<'_>,
+    text: &str,
+) -> ClauseReading<Vec<PlanEdit>> {
+    first_reading([parse_owner(context, text), parse_task_date(context, text)])
 }
 
 /// Somebody who can be named: a person, the person themselves, or the agent.
@@ -23,20 +24,44 @@ enum NamedDoer {
 /// Reads a name: one to three words with capitals, "me", or "the agent".
 fn parse_doer(text: &str) -> Option<NamedDoer> {
     let name = strip_quotes(text.trim());
-    if ["me", "myself", "you"].iter().any(|own| name.eq_ignore_ascii_case(own)) {
+    if ["me", "myself", "you", "i"].iter().any(|own| name.eq_ignore_ascii_case(own)) {
         return Some(NamedDoer::Person(String::new()));
     }
     if ["agent", "the agent"].iter().any(|agent| name.eq_ignore_ascii_case(agent)) {
         return Some(NamedDoer::Agent);
     }
-    let words: Vec<&str> = name.split(' ').collect();
-    let named = (1..=3).contains(&words.len())
-        && words.iter().all(|word| word.chars().next().is_some_and(char::is_uppercase));
-    named.then(|| NamedDoer::Person(name.to_owned()))
+    parse_name(name).map(NamedDoer::Person)
 }
 
-/// "assign X to Anna", "give X to me", "Anna does X", "let Anna do X".
-fn parse_owner(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+/// Reads the name of somebody else: one to three words with capitals.
+pub(super) fn parse_name(text: &str) -> Option<String> {
+    const NOT_NAMES: [&str; 12] = [
+        "i",
+        "it",
+        "we",
+        "she",
+        "he",
+        "they",
+        "the",
+        "this",
+        "that",
+        "everything",
+        "nobody",
+        "work",
+    ];
+    let name = strip_quotes(text.trim()).trim_end_matches("'s").trim_end_matches("’s");
+    let words: Vec<&str> = name.split(' ').collect();
+    let is_name = |word: &&str| {
+        word.chars().next().is_some_and(char::is_uppercase)
+            && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '\'' | '’'))
+            && !NOT_NAMES.contains(&word.to_lowercase().as_str())
+    };
+    let named = (1..=3).contains(&words.len()) && words.iter().all(is_name);
+    named.then(|| name.to_owned())
+}
+
+/// "assign X to Anna", "give X to me", "Anna does X", "let Anna do X", "X is Anna's".
+fn parse_owner(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
     let set = |nodes: &str, name: &str| {
         let doer = parse_doer(name)?;
         let edit = |node: &PlanNode| match &doer {
@@ -49,74 +74,180 @@ fn parse_owner(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>>
                 command: None,
             },
         };
-        Some(context.finder.find_all(nodes)?.into_iter().map(edit).collect())
+        let found = context.finder.find_all(nodes);
+        Some(found.map(|nodes| nodes.into_iter().map(edit).collect()))
     };
-    if let Some(rest) =
-        strip_phrase_prefix(text, &["assign", "give", "hand over", "hand", "delegate"])
+    const GIVING: [&str; 6] = ["assign", "give", "hand over", "hand", "delegate", "pass"];
+    if let Some(rest) = strip_phrase_prefix(text, &GIVING) {
+        let cuts = split_at_words(rest, &["over to", "to"]).into_iter().rev();
+        let given = first_reading(cuts.map(|(nodes, name)| set(nodes, name)));
+        // "assign Anna the design", "give Anna the design"
+        let turned = rest.split_once(' ').and_then(|(name, nodes)| set(nodes, name));
+        return first_reading([given, turned]);
+    }
+    if let Some(rest) = strip_phrase_prefix(text, &["let", "have", "make", "ask"]) {
+        let cuts = split_at_words(
+            rest,
+            &[
+                "to do",
+                "to handle",
+                "do",
+                "handle",
+                "take over",
+                "take",
+                "the owner of",
+                "responsible for",
+            ],
+        );
+        return first_reading(cuts.into_iter().map(|(name, nodes)| set(nodes, name)));
+    }
+    const DOING: [&str; 16] = [
+        "should do",
+        "should take",
+        "should handle",
+        "will do",
+        "will take",
+        "will handle",
+        "takes over",
+        "takes care of",
+        "is responsible for",
+        "is in charge of",
+        "can do",
+        "handles",
+        "takes on",
+        "takes",
+        "does",
+        "owns",
+    ];
+    const DONE_BY: [&str; 7] =
+        ["is done by", "should be done by", "belongs to", "goes to", "is for", "is", "by"];
+    let doing = split_at_words(text, &DOING).into_iter().map(|(name, nodes)| set(nodes, name));
+    // "X is due by Friday" is about a date: what follows must be a name of the plan or a possessive.
+    let done_by = split_at_words(text, &DONE_BY).into_iter().map(|(nodes, name)| {
+        let dated = parse_day_span(name, context.today).is_some();
+        set(nodes, name).filter(|_| !dated)
+    });
+    first_reading(doing.chain(done_by))
+}
+
+/// "X is due on Friday", "X not before 3 December", "the visit is on January 12 at 14:00".
+fn parse_task_date(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
+    const DUE: [&str; 12] = [
+        "is due on",
+        "is due by",
+        "is due",
+        "must be done by",
+        "should be done by",
+        "has to be done by",
+        "must be ready by",
+        "should be ready by",
+        "has to be ready by",
+        "due on",
+        "due",
+        "by",
+    ];
+    const LATER: [&str; 11] = [
+        "should not start before",
+        "can't start before",
+        "cannot start before",
+        "must not start before",
+        "can't start until",
+        "starts no earlier than",
+        "no earlier than",
+        "not before",
+        "not until",
+        "only from",
+        "only after",
+    ];
+    const FIXED: [&str; 18] = [
+        "starts on",
+        "must start on",
+        "must be on",
+        "should be on",
+        "has to be on",
+        "happens on",
+        "takes place on",
+        "takes place",
+        "is fixed for",
+        "is fixed on",
+        "is planned for",
+        "is scheduled for",
+        "is booked for",
+        "is set for",
+        "is on",
+        "will be on",
+        "is",
+        "on",
+    ];
+    let finishing = strip_phrase_prefix(text, &["finish", "complete", "have", "get", "deliver"]);
+    let finishing = finishing.map(|rest| {
+        set_dates(context, rest, &["done by", "ready by", "by", "before"], DateField::Due)
+    });
+    let refused = ["no", "nothing of", "don't start", "do not start", "don't do", "do not do"];
+    let refused = strip_phrase_prefix(text, &refused);
+    let refused =
+        refused.map(|rest| set_dates(context, rest, &["before", "until"], DateField::NotBefore));
+    let fixing = [
+        "fix", "schedule", "put", "pin", "set", "plan", "book", "start", "begin", "do", "have",
+        "move",
+    ];
+    let fixing = strip_phrase_prefix(text, &fixing);
+    let fixing = fixing.map(|rest| {
+        set_dates(context, rest, &["exactly on", "on", "for", "to", "at"], DateField::FixedStart)
+    });
+    first_reading([finishing, refused, fixing].into_iter().flatten().chain([
+        set_dates(context, text, &DUE, DateField::Due),
+        set_dates(context, text, &LATER, DateField::NotBefore),
+        set_dates(context, text, &FIXED, DateField::FixedStart),
+        colon_date(context, text),
+    ]))
+}
+
+/// "the venue visit: January 12 at 14:00"
+fn colon_date(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
+    let (nodes, day) = text.split_once(": ")?;
+    let date = parse_plan_date(day, context.today)?;
+    Some(date_nodes(context, nodes, date, DateField::FixedStart))
+}
+
+fn set_dates(
+    context: &ClauseContext<'_>,
+    text: &str,
+    words: &[&str],
+    field: DateField,
+) -> ClauseReading<Vec<PlanEdit>> {
+    let cuts = split_at_words(text, words).into_iter();
+    first_reading(cuts.map(|(nodes, day)| {
+        let day = strip_phrase_suffix(day, &["at the latest", "at the earliest"]).unwrap_or(day);
+        let date = match field {
+            DateField::NotBefore => {
+                PlanDate::on_day(parse_day_span(day, context.today).map(|span| span.0)?)
+            }
+            _ => parse_plan_date(day, context.today)?,
+        };
+        Some(date_nodes(context, nodes, date, field))
+    }))
+}
+
+fn date_nodes(
+    context: &ClauseContext<'_>,
+    nodes: &str,
+    date: PlanDate,
+    field: DateField,
+) -> Result<Vec<PlanEdit>, OpenReason> {
+    if date.day < context.today {
+        return Err(OpenReason::because(format!("{} is in the past", date.day)));
+    }
+    let found = context.finder.find_all(nodes)?;
+    if let Some(group) = found
+        .iter()
+        .find(|node| field == DateField::FixedStart && context.finder.is_container(node))
     {
-        let cuts = split_at_words(rest, &["to"]).into_iter().rev();
-        return cuts.into_iter().find_map(|(nodes, name)| set(nodes, name));
+        let text =
+            format!("\"{}\" holds other tasks; name the task that has the date", group.title);
+        return Err(OpenReason::because(text));
     }
-    if let Some(rest) = strip_phrase_prefix(text, &["let", "have"]) {
-        return split_at_words(rest, &["do"])
-            .into_iter()
-            .find_map(|(name, nodes)| set(nodes, name));
-    }
-    let verbs = ["does", "will do", "takes over", "handles"];
-    split_at_words(text, &verbs).into_iter().find_map(|(name, nodes)| set(nodes, name))
-}
-
-/// "X is due on Friday", "X not before 3 December", "X starts on Monday".
-fn parse_task_date(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    const DUE: [&str; 6] =
-        ["is due on", "is due by", "is due", "must be done by", "has to be done by", "due on"];
-    const LATER: [&str; 4] =
-        ["should not start before", "starts no earlier than", "no earlier than", "not before"];
-    const FIXED: [&str; 3] = ["starts on", "must start on", "happens on"];
-    let set = |words: &[&str], field: DateField| {
-        split_at_words(text, words).into_iter().find_map(|(nodes, day)| {
-            let day = parse_date(day, context.today)?;
-            let date = Some(PlanDate::on_day(day));
-            let edit = |node: &PlanNode| PlanEdit::SetDate { node: node.id.clone(), field, date };
-            Some(context.finder.find_all(nodes)?.into_iter().map(edit).collect())
-        })
-    };
-    set(&DUE, DateField::Due)
-        .or_else(|| set(&LATER, DateField::NotBefore))
-        .or_else(|| set(&FIXED, DateField::FixedStart))
-}
-
-/// "split X into A and B", with commas between more parts.
-fn parse_split(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    let rest = strip_phrase_prefix(text, &["split", "break up"])?;
-    split_at_words(rest, &["into"]).into_iter().find_map(|(node, parts)| {
-        let node = context.finder.find_one(node)?.id.clone();
-        let into: Vec<SplitPart> = parts
-            .split(',')
-            .flat_map(|part| part.split(" and "))
-            .map(|title| strip_quotes(title.trim()).to_owned())
-            .filter(|title| !title.is_empty())
-            .map(|title| SplitPart { title, minutes: None })
-            .collect();
-        (into.len() > 1).then(|| vec![PlanEdit::Split { node, into }])
-    })
-}
-
-/// "merge X and Y", "merge X and Y into Z".
-fn parse_merge(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    let rest = strip_phrase_prefix(text, &["merge", "combine"])?;
-    let merge = |nodes: &str, title: Option<&str>| {
-        let found = context.finder.find_all(nodes)?;
-        let titles: Vec<&str> = found.iter().map(|node| node.title.as_str()).collect();
-        let into =
-            title.map_or_else(|| titles.join(", then "), |title| strip_quotes(title).to_owned());
-        let into: String = into.chars().take(PlanNode::MAX_TITLE_CHARS).collect();
-        let nodes = found.iter().map(|node| node.id.clone()).collect();
-        (found.len() > 1).then(|| vec![PlanEdit::Merge { nodes, into }])
-    };
-    let named = split_at_words(rest, &["into"]).into_iter();
-    named
-        .into_iter()
-        .find_map(|(nodes, title)| merge(nodes, Some(title)))
-        .or_else(|| merge(rest, None))
+    let edit =
+        |node: &PlanNode| PlanEdit::SetDate { node: node.id.clone(), field, date: Some(date) };
+    Ok(found.into_iter().map(edit).collect())
 }

@@ -1,7 +1,5 @@
 //! Changes to hours and dates, and how they are applied to a context.
 
-use std::fmt;
-
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Time, time};
 use jiff::tz::TimeZone;
@@ -9,10 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use planwright_model::{
     Assumption, AssumptionOrigin, LocalTimeInterval, OffsetDateTime, PlanCalendar, PlanContext,
-    Weekday,
+    PlanPerson, Weekday,
 };
 use planwright_schedule::calendar;
-use planwright_text::units::format_planned;
+use planwright_text::dates::{format_date, format_date_range, format_time_range};
+use planwright_text::units::{format_counted, format_planned};
 
 use crate::working_slots::{WorkingSlot, describe_slots, slot_hours};
 
@@ -71,6 +70,11 @@ pub enum ContextChange {
     WorkBetween(LocalTimeInterval),
     /// Only at these times of the week, which replace the working hours.
     OnlyAt(Vec<WorkingSlot>),
+    /// Somebody else works on it, and has this much time a week.
+    Person {
+        name: String,
+        weekly_minutes: Option<u32>,
+    },
 }
 
 /// The maximum number of days off in one change.
@@ -135,11 +139,29 @@ pub fn apply_context_change(context: &mut PlanContext, change: &ContextChange) {
             };
             map_working_hours(context, |_, hours| set(hours));
         }
+        ContextChange::Person { name, weekly_minutes } => {
+            set_person(context, name, *weekly_minutes)
+        }
         ContextChange::OnlyAt(slots) => {
             let week = slot_hours(&context.calendar, slots);
             map_working_hours(context, |day, _| week.get(&day).cloned().unwrap_or_default());
         }
     }
+}
+
+/// Adds somebody to the plan, or changes the time that they have.
+fn set_person(context: &mut PlanContext, name: &str, weekly_minutes: Option<u32>) {
+    let known = |person: &&mut PlanPerson| person.name.eq_ignore_ascii_case(name);
+    match context.people.iter_mut().find(known) {
+        Some(person) => person.weekly_minutes = weekly_minutes.or(person.weekly_minutes),
+        None => context.people.push(PlanPerson { name: name.to_owned(), weekly_minutes }),
+    }
+}
+
+/// Returns whether two contexts limit a plan in the same way, whoever said so.
+pub fn has_same_limits(one: &PlanContext, other: &PlanContext) -> bool {
+    (&one.constraints, &one.calendar, &one.user_prefs, &one.people)
+        == (&other.constraints, &other.calendar, &other.user_prefs, &other.people)
 }
 
 /// Records a value as stated by the person.
@@ -237,39 +259,58 @@ fn exclude_hours(hours: &[LocalTimeInterval], span: LocalTimeInterval) -> Vec<Lo
     parts.collect()
 }
 
-impl fmt::Display for ContextChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = |days: &[Weekday]| {
-            let all: Vec<String> = days.iter().map(|day| format!("{day:?}")).collect();
-            all.join(", ")
-        };
+impl ContextChange {
+    /// What changes, in words.
+    pub fn describe(&self, today: Date) -> String {
+        let names = |days: &[Weekday]| describe_days(days);
+        let time = |minutes: u32| format_planned(minutes.into());
         match self {
-            Self::WeeklyMinutes(minutes) => {
-                write!(f, "{} a week", format_planned((*minutes).into()))
+            Self::WeeklyMinutes(minutes) => format!("{} a week", time(*minutes)),
+            Self::DailyMinutes(minutes) => format!("at most {} a day", time(*minutes)),
+            Self::Start(date) => format!("start on {}", format_date(*date, today)),
+            Self::Deadline(date) => format!("finish by {}", format_date(*date, today)),
+            Self::HorizonWeeks(weeks) => {
+                format!("within {}", format_counted(usize::from(*weeks), "week"))
             }
-            Self::DailyMinutes(minutes) => {
-                write!(f, "at most {} a day", format_planned((*minutes).into()))
+            Self::DaysOff { from, to } if from == to => {
+                format!("no work on {}", format_date(*from, today))
             }
-            Self::Start(date) => write!(f, "start on {date}"),
-            Self::Deadline(date) => write!(f, "finish by {date}"),
-            Self::HorizonWeeks(weeks) => write!(f, "within {weeks} weeks"),
-            Self::DaysOff { from, to } if from == to => write!(f, "no work on {from}"),
-            Self::DaysOff { from, to } => write!(f, "no work from {from} to {to}"),
-            Self::NotOn(days) => write!(f, "not on {}", names(days)),
-            Self::OnlyOn(days) => write!(f, "only on {}", names(days)),
-            Self::AlsoOn(days) => write!(f, "also on {}", names(days)),
-            Self::OnlyDuring(part) => write!(f, "only in the {}", part.name()),
-            Self::NotDuring(part) => write!(f, "not in the {}", part.name()),
-            Self::Prefer(part) => write!(f, "rather in the {}", part.name()),
-            Self::OnlyAt(slots) => write!(f, "only {}", describe_slots(slots)),
+            Self::DaysOff { from, to } => {
+                format!("no work {}", format_date_range(*from, *to, today))
+            }
+            Self::NotOn(days) => format!("not on {}", names(days)),
+            Self::OnlyOn(days) => format!("only on {}", names(days)),
+            Self::AlsoOn(days) => format!("also on {}", names(days)),
+            Self::OnlyDuring(part) => format!("only in the {}", part.name()),
+            Self::NotDuring(part) => format!("not in the {}", part.name()),
+            Self::Prefer(part) => format!("rather in the {}", part.name()),
+            Self::OnlyAt(slots) => format!("only {}", describe_slots(slots)),
+            Self::Person { name, weekly_minutes: Some(minutes) } => {
+                format!("{name} works on it too, up to {} a week", time(*minutes))
+            }
+            Self::Person { name, weekly_minutes: None } => format!("{name} works on it too"),
             Self::WorkBetween(span) => {
-                write!(
-                    f,
-                    "between {} and {}",
-                    span.start.strftime("%H:%M"),
-                    span.end.strftime("%H:%M")
-                )
+                format!("only {}", format_time_range(span.start, span.end))
             }
         }
+    }
+}
+
+/// Days of the week in words: "Saturdays and Sundays".
+fn describe_days(days: &[Weekday]) -> String {
+    const NAMES: [&str; 7] =
+        ["Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays"];
+    let named: Vec<&str> = Weekday::ALL
+        .iter()
+        .zip(NAMES)
+        .filter(|(day, _)| days.contains(day))
+        .map(|(_, name)| name)
+        .collect();
+    match named.split_last() {
+        _ if *days == Weekday::ALL[5..] => "weekends".to_owned(),
+        _ if *days == Weekday::ALL[..5] => "weekdays".to_owned(),
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
     }
 }

@@ -1,46 +1,74 @@
-//! Change requests about nodes and links: estimate, rename, remove, add, move, order.
+//! Change requests about nodes and links: rename, remove, order.
 
-use planwright_model::{LinkKind, PlanEdit, PlanNode, TaskId};
+use planwright_model::{PlanEdit, PlanNode};
 
 use super::ClauseContext;
-use super::amounts::parse_minutes;
+use super::additions::parse_add;
 use super::assignments::parse_assignments;
+use super::buffer::parse_buffer;
+use super::estimates::parse_estimates;
+use super::moves::{link_nodes, parse_moves, place_after, place_before};
+use super::open_reason::{ClauseReading, OpenReason, first_reading};
+use super::parts::parse_parts;
 use super::phrase::{split_at_words, strip_phrase_prefix, strip_phrase_suffix, strip_quotes};
 
 /// Parses a change request about nodes or links.
-pub(super) fn parse_edits(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    parse_rename(context, text)
-        .or_else(|| parse_unlink(context, text))
-        .or_else(|| parse_remove(context, text))
-        .or_else(|| parse_add(context, text))
-        .or_else(|| parse_move(context, text))
-        .or_else(|| parse_assignments(context, text))
-        .or_else(|| parse_estimate(context, text))
-        .or_else(|| parse_order(context, text))
+pub(super) fn parse_edits(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
+    type EditParser = fn(&ClauseContext<'_>, &str) -> ClauseReading<Vec<PlanEdit>>;
+    const PARSERS: [EditParser; 10] = [
+        parse_rename,
+        parse_unlink,
+        parse_estimates,
+        parse_parts,
+        parse_remove,
+        parse_buffer,
+        parse_add,
+        parse_moves,
+        parse_assignments,
+        parse_order,
+    ];
+    first_reading(PARSERS.iter().map(|parse| parse(context, text)))
 }
 
-/// "rename X to Y", "call X Y" if Y is quoted, "call it Y".
-fn parse_rename(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    let rest = strip_phrase_prefix(text, &["rename", "retitle", "call", "name"])?;
+/// "rename X to Y", "call X Y" if Y is quoted, "call it Y", "X should be called Y".
+fn parse_rename(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
     let to = |(node, title): (&str, &str)| {
         let title = strip_quotes(title);
-        let node = context.finder.find_one(node).filter(|_| !title.is_empty())?;
-        Some(vec![PlanEdit::Rename { node: node.id.clone(), title: title.to_owned() }])
+        if title.is_empty() {
+            return None;
+        }
+        let edit =
+            |node: &PlanNode| PlanEdit::Rename { node: node.id.clone(), title: title.to_owned() };
+        Some(context.finder.find_one(node).map(|node| vec![edit(node)]))
     };
+    const CALLED: [&str; 5] =
+        ["should be called", "should be named", "is now called", "is called", "should read"];
+    let called = split_at_words(text, &CALLED).into_iter().map(to);
+    if let Some(found) = first_reading(called) {
+        return Some(found);
+    }
+    const VERBS: [&str; 8] = [
+        "change the title of",
+        "change the name of",
+        "rename",
+        "retitle",
+        "reword",
+        "call",
+        "name",
+        "title",
+    ];
+    let rest = strip_phrase_prefix(text, &VERBS)?;
     if let Some(title) = strip_phrase_prefix(rest, &["to", "as"]) {
         return to(("", title));
     }
-    let named = split_at_words(rest, &["to", "as", "into"]).into_iter().find_map(to);
-    let quoted = || {
-        let at = rest.find(['"', '“'])?;
-        to((&rest[..at], &rest[at..])).filter(|_| at > 0)
-    };
-    let it = || to(("it", strip_phrase_prefix(rest, &["it", "this"])?));
-    named.or_else(quoted).or_else(it)
+    let named = split_at_words(rest, &["to", "as", "into"]).into_iter().map(to);
+    let quoted = rest.find(['"', '“']).filter(|at| *at > 0).map(|at| (&rest[..at], &rest[at..]));
+    let it = strip_phrase_prefix(rest, &["it", "this"]).map(|title| ("it", title));
+    first_reading(named.chain(quoted.map(to)).chain(it.map(to)))
 }
 
-fn parse_remove(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    const VERBS: [&str; 10] = [
+fn parse_remove(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
+    const VERBS: [&str; 24] = [
         "remove",
         "delete",
         "drop",
@@ -51,184 +79,89 @@ fn parse_remove(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>
         "get rid of",
         "skip",
         "without",
+        "scrap",
+        "omit",
+        "ditch",
+        "kill",
+        "strike",
+        "throw out",
+        "cross out",
+        "forget about",
+        "forget",
+        "we don't need",
+        "i don't need",
+        "we do not need",
+        "i do not need",
+        "no need for",
     ];
-    let parted =
-        || strip_phrase_suffix(strip_phrase_prefix(text, &["leave", "take", "cut"])?, &["out"]);
-    let nodes = context.finder.find_all(strip_phrase_prefix(text, &VERBS).or_else(parted)?)?;
-    Some(nodes.into_iter().map(|node| PlanEdit::Remove { node: node.id.clone() }).collect())
-}
-
-/// "add T to P", with "(2 hours)" or "taking 2 hours" after the title or at the end.
-fn parse_add(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    const FILLERS: [&str; 9] = [
-        "a task called",
-        "a step called",
-        "a task named",
-        "a task",
-        "a step",
-        "another task",
-        "the task",
-        "task",
-        "step",
-    ];
-    let rest = strip_phrase_prefix(text, &["add", "include", "insert"])?;
-    let rest = strip_phrase_prefix(rest, &FILLERS).filter(|rest| !rest.is_empty()).unwrap_or(rest);
-    let (rest, timed) = split_minutes(rest);
-    let node = |title: &str, parent: &PlanNode, minutes: Option<u32>| {
-        let title = strip_quotes(title);
-        let edit = PlanEdit::Add { parent: parent.id.clone(), title: title.to_owned(), minutes };
-        (!title.is_empty()).then(|| vec![edit])
+    const ENDS: [&str; 6] =
+        ["is not needed", "isn't needed", "are not needed", "can go", "is unnecessary", "must go"];
+    let parted = || {
+        let rest = strip_phrase_prefix(text, &["leave", "take", "cut", "throw"])?;
+        strip_phrase_suffix(rest, &["out", "away", "off the list", "off"])
     };
-    // The last "to" names the parent: earlier ones may belong to the title.
-    for (title, parent) in
-        split_at_words(rest, &["to", "under", "in", "into", "below"]).into_iter().rev()
-    {
-        let (title, inner) = split_minutes(title);
-        let found =
-            context.finder.find_container(parent).or_else(|| context.finder.find_one(parent));
-        if let Some(parent) = found {
-            return node(title, parent, timed.or(inner));
+    let rest = parted()
+        .or_else(|| strip_phrase_prefix(text, &VERBS))
+        .or_else(|| strip_phrase_suffix(text, &ENDS))?;
+    let rest = strip_phrase_suffix(
+        rest,
+        &["from the plan", "entirely", "completely", "altogether", "anymore", "any more"],
+    )
+    .unwrap_or(rest);
+    let root = |node: &&PlanNode| node.id == *context.finder.root;
+    Some(context.finder.find_all(rest).and_then(|nodes| {
+        if nodes.iter().any(root) {
+            return Err(OpenReason::because("the goal itself can't be removed"));
         }
-    }
-    let marked = context.finder.find_one("this")?;
-    let holds = !context.finder.tree.is_leaf(&marked.id) || marked.node_type.is_container();
-    let parent = if holds { Some(marked) } else { context.finder.tree.parent(marked) };
-    node(rest, parent?, timed)
+        Ok(nodes.into_iter().map(|node| PlanEdit::Remove { node: node.id.clone() }).collect())
+    }))
 }
 
-/// Splits an amount of time off the end of a phrase.
-fn split_minutes(text: &str) -> (&str, Option<u32>) {
-    if let Some((title, amount)) = text.strip_suffix(')').and_then(|text| text.rsplit_once('('))
-        && let Some(found) = parse_minutes(amount)
-    {
-        return (title.trim(), Some(found));
-    }
-    let taking = split_at_words(text, &["taking", "which takes", "that takes", "of", "for", "at"]);
-    let found =
-        taking.into_iter().find_map(|(title, amount)| Some((title, parse_minutes(amount)?)));
-    found.map_or((text, None), |(title, minutes)| (title, Some(minutes)))
-}
-
-fn parse_move(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    let rest = strip_phrase_prefix(text, &["move", "shift", "put"])?;
-    let beside = |(node, other): (&str, &str), offset: u16| {
-        let (node, other) = (context.finder.find_one(node)?, context.finder.find_one(other)?);
-        move_beside(context, node, other, offset).map(|edit| vec![edit])
-    };
-    let cuts = |word: &str, offset: u16| {
-        let behind = strip_phrase_prefix(rest, &[word]).map(|other| ("this", other));
-        split_at_words(rest, &[word]).into_iter().chain(behind).find_map(|cut| beside(cut, offset))
-    };
-    if let Some(found) =
-        cuts("before", 0).or_else(|| cuts("after", 1)).or_else(|| cuts("behind", 1))
-    {
-        return Some(found);
-    }
-    let to = [
-        "to the start of",
-        "to the beginning of",
-        "to the top of",
-        "to the end of",
-        "to",
-        "into",
-        "under",
-        "below",
-        "in",
+/// "X after Y", "X before Y", "X depends on Y", "X needs Y", "first X, then Y".
+fn parse_order(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
+    const SOONER: [&str; 9] = [
+        "should come before",
+        "comes before",
+        "goes before",
+        "must be done before",
+        "has to be done before",
+        "must precede",
+        "precedes",
+        "is needed for",
+        "before",
     ];
-    to.iter().find_map(|word| {
-        let first = ["start", "beginning", "top"].iter().any(|place| word.contains(place));
-        let alone = strip_phrase_prefix(rest, &[word]).map(|parent| ("this", parent));
-        split_at_words(rest, &[word]).into_iter().chain(alone).find_map(|(nodes, parent)| {
-            let parent = context.finder.find_container(parent)?;
-            let position = if first { 0 } else { u16::MAX };
-            let to = |node: &PlanNode| PlanEdit::Move {
-                node: node.id.clone(),
-                parent: parent.id.clone(),
-                position,
-            };
-            Some(context.finder.find_all(nodes)?.into_iter().map(to).collect())
-        })
-    })
-}
-
-/// Moves a node next to another: 0 before it, 1 after it.
-fn move_beside(
-    context: &ClauseContext<'_>,
-    node: &PlanNode,
-    other: &PlanNode,
-    offset: u16,
-) -> Option<PlanEdit> {
-    let parent = other.parent_id.clone().filter(|_| node.id != other.id)?;
-    let lane = context.finder.tree.children(&parent).filter(|found| found.stream == other.stream);
-    let place = lane.filter(|found| found.id != node.id).position(|found| found.id == other.id)?;
-    let position = u16::try_from(place).ok()?.checked_add(offset)?;
-    Some(PlanEdit::Move { node: node.id.clone(), parent, position })
-}
-
-fn parse_estimate(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    const VERBS: [&str; 12] = [
-        "will take",
-        "should take",
-        "would take",
-        "might take",
-        "takes",
-        "take",
-        "needs",
-        "need",
-        "should be",
-        "is",
-        "are",
-        "lasts",
-    ];
-    let set = |nodes: &str, amount: &str| {
-        let minutes = parse_minutes(amount)?;
-        let edit = |node: &PlanNode| PlanEdit::SetEstimate { node: node.id.clone(), minutes };
-        Some(context.finder.find_all(nodes)?.into_iter().map(edit).collect())
-    };
-    if let Some(rest) =
-        strip_phrase_prefix(text, &["set", "estimate", "re-estimate", "change", "make", "give"])
-    {
-        let cuts = split_at_words(rest, &["to", "at", "as", "with"]);
-        if let Some(found) = cuts.into_iter().find_map(|(nodes, amount)| set(nodes, amount)) {
-            return Some(found);
-        }
-        // "give it 2 hours": the amount starts with its number.
-        let amount = |(at, _): (usize, char)| set(&rest[..at], &rest[at..]);
-        if let Some(found) =
-            rest.char_indices().filter(|(_, c)| c.is_ascii_digit()).find_map(amount)
-        {
-            return Some(found);
-        }
-    }
-    if let Some(amount) = strip_phrase_prefix(text, &VERBS) {
-        return set("", amount);
-    }
-    let found =
-        split_at_words(text, &VERBS).into_iter().find_map(|(nodes, amount)| set(nodes, amount));
-    found
-        .or_else(|| text.split_once(": ").and_then(|(nodes, amount)| set(nodes, amount)))
-        .or_else(|| set("", text))
-}
-
-/// "X after Y", "X before Y", "X depends on Y", "first X, then Y".
-fn parse_order(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    const SOONER: [&str; 5] = ["comes before", "goes before", "before", "must precede", "precedes"];
-    const LATER: [&str; 9] = [
+    const LATER: [&str; 26] = [
+        "can only start after",
+        "can't start before",
+        "cannot start before",
+        "can't start until",
+        "cannot start until",
+        "can't start without",
+        "cannot start without",
         "only after",
+        "should come after",
         "comes after",
         "goes after",
-        "after",
+        "not before",
         "depends on",
+        "depend on",
         "waits for",
         "should wait for",
         "has to wait for",
+        "must wait for",
+        "is blocked by",
+        "relies on",
+        "requires",
         "follows",
+        "needs",
+        "need",
+        "once",
+        "after",
     ];
-    let text =
-        strip_phrase_prefix(text, &["do", "start", "begin", "schedule", "have"]).unwrap_or(text);
+    const DOING: [&str; 6] = ["do", "start", "begin", "schedule", "have", "for"];
+    let text = strip_phrase_prefix(text, &DOING).unwrap_or(text);
     let pair = |first: &str, second: &str| {
-        let (first, second) = (context.finder.find_one(first)?, context.finder.find_one(second)?);
-        link_or_reorder(context, first, second).map(|edit| vec![edit])
+        order_pair(context, first, second, (OrderSubject::First, false))
     };
     if let Some(first) = strip_phrase_prefix(text, &["after"]) {
         return pair(first, "");
@@ -237,47 +170,87 @@ fn parse_order(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>>
         return pair("", second);
     }
     if let Some(rest) = strip_phrase_prefix(text, &["first"]) {
-        return split_at_words(rest, &["and then", "then"])
-            .into_iter()
-            .find_map(|(a, b)| pair(a, b));
+        let cuts = split_at_words(rest, &["and then", "then"]);
+        return first_reading(cuts.into_iter().map(|(a, b)| pair(a, b)));
     }
-    let later =
-        split_at_words(text, &LATER).into_iter().find_map(|(second, first)| pair(first, second));
-    later.or_else(|| {
-        split_at_words(text, &SOONER).into_iter().find_map(|(first, second)| pair(first, second))
-    })
+    const NEEDING: [&str; 6] =
+        ["depends on", "depend on", "needs", "requires", "waits for", "is blocked by"];
+    let needs = split_at_words(text, &NEEDING).into_iter();
+    let needs = needs.map(|(second, first)| {
+        let own = ["i", "we", "you", "it", "this"].contains(&second.to_lowercase().as_str());
+        order_pair(context, first, second, (OrderSubject::Second, !own))
+    });
+    let later = split_at_words(text, &LATER)
+        .into_iter()
+        .map(|(second, first)| order_pair(context, first, second, (OrderSubject::Second, false)));
+    let sooner =
+        split_at_words(text, &SOONER).into_iter().map(|(first, second)| pair(first, second));
+    first_reading(later.chain(sooner).chain(needs))
 }
 
-/// Siblings in the wrong order are swapped, since their chain would contradict a link; all others are linked.
+/// Which of two tasks a sentence is about: the one that moves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OrderSubject {
+    First,
+    Second,
+}
+
+/// Reads an order. Unless the verb says that it is one, at least one of the names must be known: "before" and "after"
+/// stand in many sentences.
+fn order_pair(
+    context: &ClauseContext<'_>,
+    first: &str,
+    second: &str,
+    (subject, strong): (OrderSubject, bool),
+) -> ClauseReading<Vec<PlanEdit>> {
+    const DONE: [&str; 4] = ["is done", "is finished", "is ready", "are done"];
+    let bare = |text: &'_ str| {
+        let text = strip_phrase_suffix(text, &DONE).unwrap_or(text).to_owned();
+        strip_phrase_prefix(&text, &["the"]).map(str::to_owned).unwrap_or(text)
+    };
+    let (first, second) = (bare(first), bare(second));
+    match (context.finder.find_one(&first), context.finder.find_one(&second)) {
+        (Ok(first), Ok(second)) => Some(link_or_reorder(context, first, second, subject)),
+        (Ok(_), Err(why)) | (Err(why), Ok(_)) => Some(Err(why)),
+        (Err(why @ OpenReason::Several { .. }), _) | (_, Err(why @ OpenReason::Several { .. })) => {
+            Some(Err(why))
+        }
+        (_, Err(why @ OpenReason::NoMatch { .. })) if strong => Some(Err(why)),
+        _ => None,
+    }
+}
+
+/// Rows in the wrong order are moved, since their order would contradict a link; all others are linked.
 fn link_or_reorder(
     context: &ClauseContext<'_>,
     first: &PlanNode,
     second: &PlanNode,
-) -> Option<PlanEdit> {
+    subject: OrderSubject,
+) -> Result<Vec<PlanEdit>, OpenReason> {
     if first.id == second.id {
-        return None;
+        return Err(OpenReason::because("both names mean the same task"));
     }
-    let tree = &context.finder.tree;
-    let lane = |node: &PlanNode| (node.parent_id.clone(), node.stream.clone());
-    if lane(first) == lane(second) {
-        let parent = second.parent_id.as_ref()?;
-        let place = |id: &TaskId| tree.children(parent).position(|node| node.id == *id);
-        if place(&first.id) > place(&second.id) {
-            return move_beside(context, second, first, 1);
-        }
+    if context.comes_before(second, first) {
+        return match subject {
+            OrderSubject::First => place_before(context, first, second),
+            OrderSubject::Second => place_after(context, second, first),
+        };
     }
-    let (from, to) = (first.id.clone(), second.id.clone());
-    Some(PlanEdit::Link { from, to, kind: LinkKind::FS, lag_minutes: 0 })
+    Ok(vec![link_nodes(first, second)])
 }
 
 /// "unlink X from Y", "X does not depend on Y", "remove the link from X to Y".
-fn parse_unlink(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    const FREE: [&str; 5] = [
+fn parse_unlink(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
+    const FREE: [&str; 9] = [
         "does not depend on",
         "doesn't depend on",
         "need not wait for",
         "does not wait for",
+        "does not need to wait for",
+        "doesn't need to wait for",
         "doesn't have to wait for",
+        "does not need",
+        "doesn't need",
     ];
     const LINK: [&str; 6] = [
         "remove the link between",
@@ -288,19 +261,24 @@ fn parse_unlink(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>
         "unlink",
     ];
     let cut = |a: &str, b: &str| {
-        let (a, b) = (context.finder.find_one(a)?, context.finder.find_one(b)?);
         let links = &context.roadmap?.dependencies;
-        let between = |from: &PlanNode, to: &PlanNode| {
-            let found = links.iter().any(|link| link.from == from.id && link.to == to.id);
-            found.then(|| PlanEdit::Unlink { from: from.id.clone(), to: to.id.clone() })
-        };
-        between(a, b).or_else(|| between(b, a)).map(|edit| vec![edit])
+        let found = context.finder.find_one(a).and_then(|a| Ok((a, context.finder.find_one(b)?)));
+        Some(found.and_then(|(a, b)| {
+            let between = |from: &PlanNode, to: &PlanNode| {
+                let found = links.iter().any(|link| link.from == from.id && link.to == to.id);
+                found.then(|| PlanEdit::Unlink { from: from.id.clone(), to: to.id.clone() })
+            };
+            let edit = between(a, b).or_else(|| between(b, a));
+            edit.map(|edit| vec![edit]).ok_or_else(|| {
+                let text = format!("no link ties \"{}\" to \"{}\"", a.title, b.title);
+                OpenReason::AlreadySo(text)
+            })
+        }))
     };
     if let Some(rest) = strip_phrase_prefix(text, &LINK) {
-        return split_at_words(rest, &["and", "to", "from"])
-            .into_iter()
-            .find_map(|(a, b)| cut(a, b));
+        let cuts = split_at_words(rest, &["and", "to", "from"]);
+        return first_reading(cuts.into_iter().map(|(a, b)| cut(a, b)));
     }
     let text = strip_phrase_suffix(text, &["any more", "anymore"]).unwrap_or(text);
-    split_at_words(text, &FREE).into_iter().find_map(|(to, from)| cut(from, to))
+    first_reading(split_at_words(text, &FREE).into_iter().map(|(to, from)| cut(from, to)))
 }

@@ -1,49 +1,132 @@
-//! Change requests that can be parsed without a model: estimates, names, owners, removing, adding, moving, hours, dates, order,
-//! and whether the plan should be leaner or more thorough.
+//! Change requests that can be parsed without a model: adding, removing, naming, splitting, merging and moving tasks, their
+//! time, dates and people, the hours and dates of the plan, and whether it should be leaner or more thorough.
 //!
-//! The grammar is small and listed in the files below. Nothing is guessed: a clause with an ambiguous node, an
-//! impossible date or an unknown word is kept in [`ParsedChangeRequest::unread`], as typed.
+//! The grammar is listed in the files below. Nothing is guessed: a clause with an ambiguous node, an impossible date or an
+//! unknown word stays open, as typed, with the reason where one is known. [`apply_change_request`] makes the changes and
+//! reports what each of them did.
 
+mod additions;
 mod amounts;
+mod apply;
 mod approach;
 mod assignments;
+mod buffer;
+mod clauses;
 mod context_change;
+mod dates;
+mod days_off;
 mod edits;
+mod estimates;
 mod limits;
+mod moves;
 mod node_finder;
+mod open_reason;
+mod order;
+mod parts;
+mod people;
 mod phrase;
 mod position;
+mod remarks;
+mod stems;
 #[cfg(test)]
 mod tests;
 
+use jiff::ToSpan as _;
 use jiff::civil::Date;
 
 pub(crate) use amounts::parse_first_day;
-pub use context_change::{ContextChange, DayPart, apply_context_change};
+pub use apply::{MadeChange, RequestOutcome, apply_change_request};
+pub use context_change::{ContextChange, DayPart, apply_context_change, has_same_limits};
+pub use open_reason::OpenReason;
 
 use crate::offline::PlanApproach;
 use node_finder::NodeFinder;
-use planwright_model::{PlanEdit, PlanOutline, Roadmap, TaskId};
+use planwright_model::{PlanContext, PlanEdit, PlanOutline, Roadmap, TaskId};
 
-/// The parsed content of a change request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ParsedChangeRequest {
-    /// Changes to nodes and links, in the order in which they were requested.
-    pub edits: Vec<PlanEdit>,
-    /// Changes to hours and dates.
-    pub context: Vec<ContextChange>,
-    /// The option that the plan should follow, and the words that request it.
-    pub approach: Option<(PlanApproach, String)>,
-    /// The text that could not be parsed, as typed.
-    pub unread: Vec<String>,
+/// The plan that a change request is about, and what surrounds it.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangeRequestSource<'a> {
+    pub outline: &'a PlanOutline,
+    pub roadmap: Option<&'a Roadmap>,
+    /// The last day that anything is planned on.
+    pub planned_end: Option<Date>,
+    /// The nodes that "this", "it" or a missing name refers to.
+    pub marked: &'a [TaskId],
+    pub today: Date,
 }
 
-/// The content of one clause.
+/// The parsed content of a change request: its clauses, in the order in which they were written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParsedChangeRequest {
+    pub clauses: Vec<RequestClause>,
+}
+
+/// One clause of a change request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum ClauseChange {
+pub struct RequestClause {
+    /// As typed.
+    pub text: String,
+    pub change: RequestedChange,
+}
+
+/// What a clause asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestedChange {
+    /// Changes to nodes and links, all of them or none.
     Edits(Vec<PlanEdit>),
+    /// Changes to hours, dates and people.
     Context(Vec<ContextChange>),
+    /// The option that the plan should follow.
     Approach(PlanApproach),
+    /// Another kind of plan; the words of the clause name it.
+    Kind,
+    /// The last change is undone.
+    Undo,
+    /// It stays open, with the reason if its form is known.
+    Open(Option<OpenReason>),
+}
+
+impl ParsedChangeRequest {
+    /// Changes to nodes and links, in the order in which they were requested.
+    pub fn edits(&self) -> impl Iterator<Item = &PlanEdit> {
+        self.clauses.iter().flat_map(|clause| match &clause.change {
+            RequestedChange::Edits(edits) => edits.as_slice(),
+            _ => &[],
+        })
+    }
+
+    /// Changes to hours, dates and people, in the order in which they were requested.
+    pub fn context_changes(&self) -> impl Iterator<Item = &ContextChange> {
+        self.clauses.iter().flat_map(|clause| match &clause.change {
+            RequestedChange::Context(changes) => changes.as_slice(),
+            _ => &[],
+        })
+    }
+
+    /// The clauses that stay open.
+    pub fn open_clauses(&self) -> impl Iterator<Item = (&str, Option<&OpenReason>)> {
+        self.clauses.iter().filter_map(|clause| match &clause.change {
+            RequestedChange::Open(why) => Some((clause.text.as_str(), why.as_ref())),
+            _ => None,
+        })
+    }
+
+    /// The words that ask for another kind of plan.
+    pub fn kind_words(&self) -> Option<&str> {
+        let named = |clause: &&RequestClause| clause.change == RequestedChange::Kind;
+        self.clauses.iter().find(named).map(|clause| clause.text.as_str())
+    }
+
+    /// Whether the last change is to be undone.
+    pub fn asks_undo(&self) -> bool {
+        self.clauses.iter().any(|clause| clause.change == RequestedChange::Undo)
+    }
+
+    /// Whether it asks for nothing else than to undo the last change.
+    pub fn is_only_undo(&self) -> bool {
+        let undoes = |clause: &RequestClause| clause.change == RequestedChange::Undo;
+        !self.clauses.is_empty() && self.clauses.iter().all(undoes)
+    }
 }
 
 /// The plan and date that a clause refers to.
@@ -51,39 +134,65 @@ struct ClauseContext<'a> {
     finder: NodeFinder<'a>,
     today: Date,
     working_days: u32,
+    /// What the person works on the plan in a week.
+    weekly_minutes: u32,
+    limits: &'a PlanContext,
+    planned_end: Option<Date>,
     roadmap: Option<&'a Roadmap>,
 }
 
-/// Parses a change request. `marked` are the nodes that "this", "it" or a missing name refers to.
-pub fn parse_change_request(
-    text: &str,
-    outline: &PlanOutline,
-    roadmap: Option<&Roadmap>,
-    marked: &[TaskId],
-    today: Date,
-) -> ParsedChangeRequest {
-    let nodes = roadmap.map_or(&outline.nodes, |roadmap| &roadmap.nodes);
-    let hours = outline.plan_context.calendar.working.values();
-    let context = ClauseContext {
-        finder: NodeFinder::new(nodes, &outline.root_id, marked),
-        today,
-        working_days: hours.filter(|hours| !hours.is_empty()).count() as u32,
-        roadmap,
-    };
-    let mut reading = ParsedChangeRequest::default();
-    for sentence in phrase::split_sentences(text) {
-        for (clause, change) in context.split_clauses(sentence) {
-            match change {
-                Some(ClauseChange::Edits(edits)) => reading.edits.extend(edits),
-                Some(ClauseChange::Context(changes)) => reading.context.extend(changes),
-                Some(ClauseChange::Approach(approach)) => {
-                    reading.approach = Some((approach, clause.trim().to_owned()));
-                }
-                None => reading.unread.push(clause.to_owned()),
-            }
+impl<'a> ClauseContext<'a> {
+    fn new(source: &ChangeRequestSource<'a>) -> Self {
+        let ChangeRequestSource { outline, roadmap, planned_end, marked, today } = *source;
+        let nodes = roadmap.map_or(&outline.nodes, |roadmap| &roadmap.nodes);
+        let limits = &outline.plan_context;
+        let hours = limits.calendar.working.values();
+        let weekly = limits.constraints.weekly_minutes;
+        Self {
+            finder: NodeFinder::new(nodes, &outline.root_id, marked),
+            today,
+            working_days: hours.filter(|hours| !hours.is_empty()).count() as u32,
+            weekly_minutes: weekly.unwrap_or_else(|| limits.calendar.weekly_minutes()).max(15),
+            limits,
+            planned_end,
+            roadmap,
         }
     }
-    reading
+
+    /// Returns the end that an earlier or later one is counted from: the planned one if it is earlier, the allowed one if
+    /// it is later.
+    fn current_end(&self, sign: i64) -> Option<Date> {
+        let limits = &self.limits.constraints;
+        let by_weeks = limits
+            .horizon_weeks
+            .and_then(|weeks| limits.start.checked_add((i64::from(weeks) * 7 - 1).days()).ok());
+        let deadline = limits.deadline.map(planwright_model::OffsetDateTime::local_date);
+        let ends = deadline.or(by_weeks).into_iter().chain(self.planned_end);
+        if sign < 0 { ends.min() } else { ends.max() }
+    }
+}
+
+/// Parses a change request.
+pub fn parse_change_request(text: &str, source: &ChangeRequestSource<'_>) -> ParsedChangeRequest {
+    let context = ClauseContext::new(source);
+    let sentences = phrase::split_sentences(text).into_iter();
+    ParsedChangeRequest {
+        clauses: sentences.flat_map(|text| context.split_clauses(text)).collect(),
+    }
+}
+
+/// Returns whether a text only asks to undo the last change.
+pub fn is_undo_request(text: &str) -> bool {
+    remarks::is_undo(phrase::strip_politeness(text))
+}
+
+/// Returns whether a part of a text asks to undo the last change.
+pub fn contains_undo_request(text: &str) -> bool {
+    let pieces = |sentence| {
+        let ranges = phrase::split_pieces(sentence).into_iter();
+        ranges.map(move |range| &sentence[range]).collect::<Vec<&str>>()
+    };
+    phrase::split_sentences(text).into_iter().flat_map(pieces).any(is_undo_request)
 }
 
 /// Parses times of the week at which work may happen, joined by commas or "but": "evenings, but never on Fridays".
@@ -121,66 +230,4 @@ pub fn read_day(text: &str, today: Date) -> Option<Date> {
     };
     let words: Vec<String> = text.split_whitespace().map(whole).collect();
     amounts::parse_first_day(&words.join(" "), today)
-}
-
-/// The maximum number of pieces of one sentence that are tried in every grouping.
-const MAX_PIECES: usize = 24;
-
-impl ClauseContext<'_> {
-    fn parse_clause(&self, text: &str) -> Option<ClauseChange> {
-        let text = phrase::strip_politeness(text);
-        limits::parse_limits(self, text)
-            .map(ClauseChange::Context)
-            .or_else(|| edits::parse_edits(self, text).map(ClauseChange::Edits))
-            // If nodes are marked, "it" refers to those, not to the plan.
-            .or_else(|| {
-                approach::parse_approach(text)
-                    .filter(|_| !self.finder.has_marked_nodes())
-                    .map(ClauseChange::Approach)
-            })
-    }
-
-    /// Splits a sentence so that the fewest pieces stay unread, and among those so that the most requests are read: a
-    /// comma or an "and" may separate two requests or belong to a title.
-    fn split_clauses<'t>(&self, sentence: &'t str) -> Vec<(&'t str, Option<ClauseChange>)> {
-        let pieces = phrase::split_pieces(sentence);
-        if pieces.len() > MAX_PIECES {
-            return vec![(sentence.trim(), self.parse_clause(sentence))];
-        }
-        // For each end the best parse of everything before it: unread pieces, minus clauses, start of the last clause.
-        let mut best: Vec<(usize, usize, usize)> = vec![(0, usize::MAX, 0)];
-        for end in 1..=pieces.len() {
-            let mut found = (best[end - 1].0 + 1, best[end - 1].1, end - 1);
-            for start in 0..end {
-                let text = &sentence[pieces[start].start..pieces[end - 1].end];
-                if self.parse_clause(text).is_some() {
-                    let candidate = (best[start].0, best[start].1 - 1, start);
-                    found = found.min(candidate);
-                }
-            }
-            best.push(found);
-        }
-        let mut end = pieces.len();
-        let mut clauses: Vec<(&str, Option<ClauseChange>)> = Vec::new();
-        let mut unread: Option<(usize, usize)> = None;
-        while end > 0 {
-            let start = best[end].2;
-            let text = &sentence[pieces[start].start..pieces[end - 1].end];
-            if let Some(change) = self.parse_clause(text).filter(|_| best[end].0 == best[start].0) {
-                let skipped = unread.take().map(|(from, to)| (sentence[from..to].trim(), None));
-                clauses.extend(skipped);
-                clauses.push((text, Some(change)));
-            } else {
-                // Adjacent unread pieces form one remark.
-                let to = unread.map_or(pieces[end - 1].end, |(_, to)| to);
-                unread = Some((pieces[start].start, to));
-            }
-            end = start;
-        }
-        clauses.extend(unread.map(|(from, to)| (sentence[from..to].trim(), None)));
-        clauses.reverse();
-        clauses
-            .retain(|(text, change)| change.is_some() || text.chars().any(char::is_alphanumeric));
-        clauses
-    }
 }

@@ -1,21 +1,32 @@
-//! Finds the node that a phrase refers to: by id, by title, by words of a title, or by the marked nodes.
+//! Finds the node that a phrase refers to: by id, by its number in the list, by title, by words of a title in any form,
+//! by position, or by the marked nodes.
 
-use planwright_model::{NodeTree, PlanNode, TaskId};
+use planwright_model::{NodeTree, PlanNode, Role, TaskId};
 use planwright_text::nearest_name;
 
+use super::open_reason::OpenReason;
 use super::phrase::{split_at_words, strip_quotes};
 use super::position;
+use super::stems::stem_word;
 
 /// Finds nodes by what people call them.
 pub(super) struct NodeFinder<'a> {
     pub(super) tree: NodeTree<'a>,
-    nodes: &'a [PlanNode],
+    nodes: Vec<NamedNode<'a>>,
     pub(super) root: &'a TaskId,
     marked: &'a [TaskId],
 }
 
+/// A node with the words of its title.
+struct NamedNode<'a> {
+    node: &'a PlanNode,
+    number: String,
+    words: Vec<String>,
+    stems: Vec<String>,
+}
+
 /// Words that refer to the marked nodes.
-const MARKED: [&str; 12] = [
+const MARKED: [&str; 13] = [
     "",
     "this",
     "it",
@@ -25,33 +36,60 @@ const MARKED: [&str; 12] = [
     "those",
     "this one",
     "this task",
+    "this phase",
     "these tasks",
     "marked",
     "the marked ones",
 ];
 
+/// Nouns for nodes: they say what kind of node is meant and are not part of its name.
+const NODE_NOUNS: [&str; 8] =
+    ["task", "step", "phase", "part", "stage", "milestone", "item", "work"];
+
+/// Words that do not tell titles apart.
+const WEAK_WORDS: [&str; 17] = [
+    "of", "for", "with", "to", "about", "on", "in", "at", "by", "our", "my", "your", "their",
+    "its", "and", "one", "bit",
+];
+
 impl<'a> NodeFinder<'a> {
     pub(super) fn new(nodes: &'a [PlanNode], root: &'a TaskId, marked: &'a [TaskId]) -> Self {
-        Self { tree: NodeTree::new(nodes), nodes, root, marked }
+        let tree = NodeTree::new(nodes);
+        let mut counts: Vec<usize> = Vec::new();
+        let mut named = Vec::with_capacity(nodes.len());
+        for node in tree.subtree(root).into_iter().filter(|node| node.id != *root) {
+            let depth = tree.ancestors(&node.id).len().saturating_sub(1);
+            counts.truncate(depth + 1);
+            counts.resize(depth + 1, 0);
+            counts[depth] += 1;
+            let number: Vec<String> = counts.iter().map(ToString::to_string).collect();
+            let words = normalize_words(&node.title);
+            let stems = stem_words(&words);
+            named.push(NamedNode { node, number: number.join("."), words, stems });
+        }
+        Self { tree, nodes: named, root, marked }
     }
 
     pub(super) fn has_marked_nodes(&self) -> bool {
         !self.marked.is_empty()
     }
 
-    /// Returns the only node that a phrase refers to, or `None` if it is ambiguous.
-    pub(super) fn find_one(&self, phrase: &str) -> Option<&'a PlanNode> {
+    /// Returns the only node that a phrase refers to.
+    pub(super) fn find_one(&self, phrase: &str) -> Result<&'a PlanNode, OpenReason> {
         if is_marked_phrase(phrase) {
-            let [only] = self.marked else { return None };
-            return self.tree.get(only);
+            return match self.marked {
+                [only] => self.tree.get(only).ok_or(OpenReason::NothingMarked),
+                _ => Err(OpenReason::NothingMarked),
+            };
         }
         self.find_named(phrase, |_| true)
     }
 
     /// Returns the only container that a phrase refers to.
-    pub(super) fn find_container(&self, phrase: &str) -> Option<&'a PlanNode> {
+    pub(super) fn find_container(&self, phrase: &str) -> Result<&'a PlanNode, OpenReason> {
         if is_marked_phrase(phrase) {
-            return self.find_one(phrase).filter(|node| self.is_container(node));
+            let found = self.find_one(phrase)?;
+            return if self.is_container(found) { Ok(found) } else { Err(no_match(phrase)) };
         }
         self.find_named(phrase, |node| self.is_container(node))
     }
@@ -60,101 +98,210 @@ impl<'a> NodeFinder<'a> {
         node.node_type.is_container() || !self.tree.is_leaf(&node.id)
     }
 
-    /// Returns all nodes that a phrase lists, or `None` if any of them is ambiguous.
-    pub(super) fn find_all(&self, phrase: &str) -> Option<Vec<&'a PlanNode>> {
+    /// Returns all nodes that a phrase lists.
+    pub(super) fn find_all(&self, phrase: &str) -> Result<Vec<&'a PlanNode>, OpenReason> {
         if is_marked_phrase(phrase) {
             let found: Vec<_> = self.marked.iter().filter_map(|id| self.tree.get(id)).collect();
-            return (!found.is_empty()).then_some(found);
+            return if found.is_empty() { Err(OpenReason::NothingMarked) } else { Ok(found) };
         }
-        if let Some(node) = self.find_named(phrase, |_| true) {
-            return Some(vec![node]);
+        let whole = self.find_named(phrase, |_| true);
+        if let Ok(node) = whole {
+            return Ok(vec![node]);
         }
         if let Some(found) = position::find_by_position(self, phrase) {
-            return (!found.is_empty()).then_some(found);
+            return if found.is_empty() { Err(no_match(phrase)) } else { Ok(found) };
         }
-        let (first, rest) = split_at_words(phrase, &["and"])
-            .into_iter()
-            .next()
-            .or_else(|| phrase.split_once(','))
-            .filter(|(first, rest)| !first.trim().is_empty() && !rest.trim().is_empty())?;
-        let first = split_phrases(first).into_iter();
-        let mut found: Vec<&PlanNode> =
-            first.map(|name| self.find_named(name, |_| true)).collect::<Option<_>>()?;
+        let Some((first, rest)) = split_list(phrase) else { return whole.map(|node| vec![node]) };
+        let mut found: Vec<&PlanNode> = vec![self.find_named(first, |_| true)?];
         found.extend(self.find_all(rest)?);
-        Some(found)
+        Ok(found)
     }
 
-    fn find_named(&self, phrase: &str, admits: impl Fn(&PlanNode) -> bool) -> Option<&'a PlanNode> {
+    /// Every leaf that takes time, in the order of the plan.
+    pub(super) fn work_leaves(&self, below: &TaskId) -> Vec<&'a PlanNode> {
+        let leaves = self.tree.leaves(below).into_iter();
+        leaves.filter(|leaf| !is_point(leaf) && !leaf.node_type.is_container()).collect()
+    }
+
+    fn find_named(
+        &self,
+        phrase: &str,
+        admits: impl Fn(&PlanNode) -> bool,
+    ) -> Result<&'a PlanNode, OpenReason> {
         let phrase = strip_quotes(phrase);
-        let by_id = self.nodes.iter().find(|node| node.id.as_str().eq_ignore_ascii_case(phrase));
-        if by_id.is_some() {
-            return by_id;
-        }
-        if ["goal", "the goal", "plan", "the plan"].contains(&phrase.to_lowercase().as_str()) {
-            return self.tree.get(self.root);
+        let is_named = |named: &&NamedNode<'_>| {
+            named.node.id.as_str().eq_ignore_ascii_case(phrase)
+                || (phrase.contains('.') && named.number == phrase)
+        };
+        if let Some(found) = self.nodes.iter().find(is_named) {
+            return Ok(found.node);
         }
         let full = normalize_words(phrase);
-        let bare: Vec<String> = full
-            .iter()
-            .filter(|word| !["task", "step", "phase", "part", "stage"].contains(&word.as_str()))
-            .cloned()
-            .collect();
-        if bare.is_empty() {
-            return None;
+        if matches!(full.as_slice(), [only] if only == "goal" || only == "plan") {
+            return self.tree.get(self.root).ok_or_else(|| no_match(phrase));
         }
-        let named: Vec<(&PlanNode, Vec<String>)> = self
-            .nodes
-            .iter()
-            .filter(|node| node.id != *self.root && admits(node))
-            .map(|node| (node, normalize_words(&node.title)))
-            .collect();
-        let mut tiers = title_matchers(&full, &bare).into_iter();
-        let titled = |matches: TitleMatcher<'_>| {
-            let mut found = named.iter().filter(|(_, title)| matches(title)).map(|(node, _)| *node);
-            found.next().map(|first| if found.next().is_some() { None } else { Some(first) })
-        };
-        // A full title takes precedence over a position in the phrase; weaker matches do not.
-        if let Some(found) = tiers.next().and_then(titled) {
+        let wanted = PhraseWords::new(full);
+        let open: Vec<&NamedNode<'a>> =
+            self.nodes.iter().filter(|named| admits(named.node)).collect();
+        if let Some(found) = pick_only(&open, |named| named.words == wanted.full, phrase) {
             return found;
         }
+        // A whole title takes precedence over a position in the phrase; weaker matches do not.
         if let Some(found) = position::find_by_position(self, phrase) {
-            let [only] = found.as_slice() else { return None };
-            return Some(*only).filter(|node| admits(node));
+            let [only] = found.as_slice() else { return Err(no_match(phrase)) };
+            return if admits(only) { Ok(*only) } else { Err(no_match(phrase)) };
         }
-        tiers.find_map(titled)?
+        if wanted.bare.is_empty() {
+            return Err(no_match(phrase));
+        }
+        let meant = |named: &&&NamedNode<'a>| match wanted.kind {
+            Some(PhraseNodeKind::Group) => self.is_container(named.node),
+            Some(PhraseNodeKind::Task) => !self.is_container(named.node),
+            None => true,
+        };
+        let restricted: Vec<&NamedNode<'a>> = open.iter().filter(meant).copied().collect();
+        let found = match_titles(&restricted, &wanted, phrase);
+        let found = found.or_else(|| match_titles(&open, &wanted, phrase));
+        found.unwrap_or_else(|| Err(no_match(phrase)))
     }
+}
+
+/// The kind of node that a noun in a phrase asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PhraseNodeKind {
+    Group,
+    Task,
+}
+
+/// The words of a phrase in the forms that titles are compared with.
+struct PhraseWords {
+    full: Vec<String>,
+    /// Without nouns such as "task", and without "we" and "I".
+    bare: Vec<String>,
+    stems: Vec<String>,
+    /// Without words that do not tell titles apart.
+    strong: Vec<String>,
+    kind: Option<PhraseNodeKind>,
+}
+
+impl PhraseWords {
+    fn new(full: Vec<String>) -> Self {
+        let kind = full.iter().find_map(|word| match word.as_str() {
+            "phase" | "stage" => Some(PhraseNodeKind::Group),
+            "task" | "step" => Some(PhraseNodeKind::Task),
+            _ => None,
+        });
+        let is_noun = |word: &&String| {
+            NODE_NOUNS.contains(&word.as_str()) || ["we", "i", "you"].contains(&word.as_str())
+        };
+        let bare: Vec<String> = full.iter().filter(|word| !is_noun(word)).cloned().collect();
+        let stems = stem_words(&bare);
+        let is_strong = |word: &&String| !WEAK_WORDS.contains(&word.as_str());
+        let strong: Vec<String> =
+            stem_words(&bare.iter().filter(is_strong).cloned().collect::<Vec<_>>());
+        Self { full, bare, stems, strong, kind }
+    }
+}
+
+/// Tries the ways to match a title, most specific first. The first one with any match must match exactly one node.
+fn match_titles<'a>(
+    open: &[&NamedNode<'a>],
+    wanted: &PhraseWords,
+    phrase: &str,
+) -> Option<Result<&'a PlanNode, OpenReason>> {
+    let (bare, stems) = (&wanted.bare, &wanted.stems);
+    let within = |title: &[String], part: &[String]| {
+        title.windows(part.len().max(1)).any(|window| window == part)
+    };
+    let strong = |named: &NamedNode<'_>| {
+        !wanted.strong.is_empty() && wanted.strong.iter().all(|stem| named.stems.contains(stem))
+    };
+    pick_only(open, |named| named.words == *bare, phrase)
+        .or_else(|| pick_only(open, |named| named.stems == *stems, phrase))
+        .or_else(|| pick_only(open, |named| named.words.starts_with(bare), phrase))
+        .or_else(|| pick_only(open, |named| named.stems.starts_with(stems), phrase))
+        .or_else(|| pick_only(open, |named| within(&named.words, bare), phrase))
+        .or_else(|| pick_only(open, |named| within(&named.stems, stems), phrase))
+        .or_else(|| pick_only(open, strong, phrase))
+        .or_else(|| match_misspelled(open, bare, phrase))
+}
+
+/// Finds a title with nearly the same words.
+fn match_misspelled<'a>(
+    open: &[&NamedNode<'a>],
+    bare: &[String],
+    phrase: &str,
+) -> Option<Result<&'a PlanNode, OpenReason>> {
+    let spelled = bare.join(" ");
+    // "last" is not a misspelled "list".
+    if bare.len() > 6
+        || spelled.chars().count() < 5
+        || bare.iter().any(|word| position::is_position_word(word))
+    {
+        return None;
+    }
+    // "design" is not a misspelled "sign": typing errors are seldom in the first letter, and few.
+    let slips = if spelled.len() < 10 { 1 } else { 2 };
+    let alike = |part: &String| {
+        part.chars().next() == spelled.chars().next() && part.len().abs_diff(spelled.len()) <= slips
+    };
+    let near = |named: &NamedNode<'_>| {
+        let windows = named.words.windows(bare.len()).map(|part| part.join(" "));
+        let windows: Vec<String> = windows.filter(alike).collect();
+        nearest_name(&spelled, windows.iter().map(String::as_str)).is_some()
+    };
+    pick_only(open, near, phrase)
+}
+
+/// Returns the only match, `None` without any. Of a task and a milestone the task is meant: a milestone is not done.
+fn pick_only<'a>(
+    open: &[&NamedNode<'a>],
+    matches: impl Fn(&NamedNode<'a>) -> bool,
+    phrase: &str,
+) -> Option<Result<&'a PlanNode, OpenReason>> {
+    let found: Vec<&'a PlanNode> =
+        open.iter().filter(|named| matches(named)).map(|named| named.node).collect();
+    let work: Vec<&'a PlanNode> = found.iter().copied().filter(|node| !is_point(node)).collect();
+    match (found.as_slice(), work.as_slice()) {
+        ([], _) => None,
+        ([only], _) | (_, [only]) => Some(Ok(*only)),
+        _ => Some(Err(OpenReason::Several {
+            words: phrase.to_owned(),
+            titles: found.iter().map(|node| node.title.clone()).collect(),
+        })),
+    }
+}
+
+/// Returns whether a node marks a point in time instead of taking time.
+pub(super) fn is_point(node: &PlanNode) -> bool {
+    node.milestone || node.role == Role::Gate
+}
+
+pub(super) fn no_match(phrase: &str) -> OpenReason {
+    let words = strip_quotes(phrase);
+    let bare = ["the ", "a ", "an "].iter().find_map(|article| {
+        let head = words.get(..article.len())?;
+        head.eq_ignore_ascii_case(article).then(|| &words[article.len()..])
+    });
+    OpenReason::NoMatch { words: bare.unwrap_or(words).to_owned() }
 }
 
 fn is_marked_phrase(phrase: &str) -> bool {
     MARKED.contains(&phrase.trim().to_lowercase().as_str())
 }
 
-fn split_phrases(text: &str) -> Vec<&str> {
-    text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
-}
-
-type TitleMatcher<'a> = Box<dyn Fn(&[String]) -> bool + 'a>;
-
-/// Returns the ways to match a title, most specific first. The first one with any match must match exactly one node.
-fn title_matchers<'a>(full: &'a [String], bare: &'a [String]) -> Vec<TitleMatcher<'a>> {
-    let spelled: String = bare.join(" ");
-    let mut tiers: Vec<TitleMatcher<'a>> = vec![
-        Box::new(move |title| title == full),
-        Box::new(move |title| title == bare),
-        Box::new(move |title| title.starts_with(bare)),
-        Box::new(move |title| title.windows(bare.len()).any(|window| window == bare)),
-        Box::new(move |title| bare.iter().all(|word| title.contains(word))),
-    ];
-    // "last" is not a misspelled "list".
-    if spelled.chars().count() >= 4 && !bare.iter().any(|word| position::is_position_word(word)) {
-        let near = move |title: &[String]| {
-            let windows: Vec<String> =
-                title.windows(bare.len()).map(|part| part.join(" ")).collect();
-            nearest_name(&spelled, windows.iter().map(String::as_str)).is_some()
-        };
-        tiers.push(Box::new(near));
-    }
-    tiers
+/// Splits the first name off a list: "a, b and c", "a with b".
+fn split_list(phrase: &str) -> Option<(&str, &str)> {
+    let at_comma = phrase.split_once(", ");
+    let at_word = split_at_words(phrase, &["and", "with", "plus", "as well as"]).into_iter().next();
+    let cut = match (at_comma, at_word) {
+        (Some(comma), Some(word)) if word.0.len() < comma.0.len() => Some(word),
+        (comma, word) => comma.or(word),
+    };
+    let (first, rest) = cut?;
+    let rest = rest.trim();
+    let rest = rest.strip_prefix("and ").unwrap_or(rest);
+    (!first.trim().is_empty() && !rest.trim().is_empty()).then_some((first.trim(), rest))
 }
 
 /// Returns words in lowercase and singular, without articles.
@@ -167,4 +314,8 @@ pub(super) fn normalize_words(text: &str) -> Vec<String> {
             _ => word.to_owned(),
         })
         .collect()
+}
+
+fn stem_words(words: &[String]) -> Vec<String> {
+    words.iter().map(|word| stem_word(word)).collect()
 }

@@ -24,7 +24,10 @@ pub(super) fn split_sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
     for (at, rest) in unquoted_positions(text) {
-        let stop = rest.starts_with(". ") || rest.starts_with(".\n");
+        let ends = rest.starts_with(". ") || rest.starts_with(".\n");
+        let stop = (ends && !ends_with_abbreviation(&text[start..at]))
+            || rest.starts_with("! ")
+            || rest.starts_with("? ");
         if rest.starts_with([';', '\n', '\r']) || stop {
             found.push(&text[start..at]);
             start = at + 1;
@@ -33,6 +36,16 @@ pub(super) fn split_sentences(text: &str) -> Vec<&str> {
     found.push(&text[start..]);
     found.retain(|sentence| !sentence.trim().is_empty());
     found
+}
+
+/// Returns whether a period belongs to an abbreviation: "Dec. 24".
+fn ends_with_abbreviation(text: &str) -> bool {
+    const SHORT: [&str; 14] = [
+        "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
+        "approx", "min",
+    ];
+    let last = text.rsplit(' ').next().unwrap_or_default().to_lowercase();
+    SHORT.contains(&last.as_str())
 }
 
 /// Returns the pieces of a sentence between commas and "and".
@@ -92,8 +105,24 @@ pub(super) fn split_at_words<'a>(text: &'a str, words: &[&str]) -> Vec<(&'a str,
 
 /// Returns a clause without polite filler words.
 pub(super) fn strip_politeness(text: &str) -> &str {
-    const OPENINGS: [&str; 20] = [
+    const OPENINGS: [&str; 36] = [
         "please",
+        "can we",
+        "could we",
+        "we need to",
+        "we have to",
+        "i think we should",
+        "i think",
+        "i'd rather",
+        "i would rather",
+        "i'd prefer to",
+        "ok",
+        "okay",
+        "no,",
+        "well",
+        "oh",
+        "hey",
+        "hmm",
         "can you",
         "could you",
         "would you",
@@ -114,7 +143,7 @@ pub(super) fn strip_politeness(text: &str) -> &str {
         "instead",
         "actually",
     ];
-    let mut text = text.trim().trim_end_matches(['.', '!', ',', ' ']).trim();
+    let mut text = text.trim().trim_end_matches(['.', '!', '?', ',', ' ']).trim();
     while let Some(rest) = strip_phrase_prefix(text, &OPENINGS).filter(|rest| !rest.is_empty()) {
         // The "also" in "also on Saturdays" is significant.
         if starts_ignoring_case(text, "also on ") {
@@ -122,7 +151,7 @@ pub(super) fn strip_politeness(text: &str) -> &str {
         }
         text = rest;
     }
-    strip_phrase_suffix(text, &["please", "instead"])
+    strip_phrase_suffix(text, &["please", "instead", "thanks", "thank you", "if possible please"])
         .filter(|rest| !rest.is_empty())
         .unwrap_or(text)
 }
@@ -135,4 +164,20 @@ pub(super) fn strip_quotes(text: &str) -> &str {
         .or_else(|| text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')))
         .unwrap_or(text)
         .trim()
+}
+
+/// Returns a text with its first letter as a capital.
+pub(super) fn capitalize(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
+}
+
+/// Returns a text with its first letter in lower case, unless its first word is written in capitals.
+pub(super) fn decapitalize(text: &str) -> String {
+    let mut rest = text.chars();
+    let Some(first) = rest.next() else { return String::new() };
+    if rest.clone().next().is_some_and(char::is_uppercase) {
+        return text.to_owned();
+    }
+    first.to_lowercase().chain(rest).collect()
 }

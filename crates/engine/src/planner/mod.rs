@@ -13,6 +13,7 @@ mod outline;
 mod preservation;
 mod prompts;
 mod relax;
+mod requested_changes;
 mod roadmap;
 mod schedule;
 mod tools;

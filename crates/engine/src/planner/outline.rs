@@ -6,18 +6,15 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{Planner, StageResult, preservation, trace};
-use planwright_drafting::change_requests;
 use planwright_drafting::controller::{ControllerOutcome, requires_approval};
-use planwright_drafting::offline::{self, PatternPick, PlanApproach};
+use planwright_drafting::offline::{self, PatternPick};
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{
-    AdaptationAction, AdaptationLogEntry, ApprovalTarget, NodeOrigin, PatternChoice, PlanContext,
-    PlanDrafter, PlanOutline, PlanningToolName, Roadmap, Stage,
+    ApprovalTarget, PatternChoice, PlanContext, PlanDrafter, PlanOutline, PlanningToolName, Stage,
 };
 use planwright_plan::edit;
 use planwright_plan::grammar::repair_stage;
 use planwright_state::PlanningSlice;
-use planwright_text::units;
 
 impl Planner {
     pub(super) fn draft_outline(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
@@ -167,137 +164,6 @@ impl Planner {
             preservation::restore_locked_nodes(before, &mut plan.outline, &talk.locked);
         }
         watch.finish(work.with_event(outline_drafted_event(plan.outline)), Some(1.0), told)
-    }
-
-    /// Applies the change requests that can be read to the outline, and to the roadmap that goes with it.
-    pub(super) fn apply_change_requests(
-        &self,
-        talk: &PlanningSlice,
-        before: &PlanOutline,
-        mut work: StageResult,
-        now: Timestamp,
-    ) -> StageResult {
-        let watch =
-            trace::ToolTraceTimer::start(talk, PlanningToolName::NodeGenerator, &self.session);
-        let mut outline = before.clone();
-        let mut roadmap = talk.roadmap.as_deref().cloned();
-        let (mut met, mut open, mut told) = (Vec::new(), Vec::new(), Vec::new());
-        let today = self.local_date(now);
-        let mut entries = talk.adaptation_log.len();
-        let mut context_changed = false;
-        for request in &talk.change_requests {
-            let read = change_requests::parse_change_request(
-                &request.text,
-                &outline,
-                roadmap.as_ref(),
-                &request.nodes,
-                today,
-            );
-            let mut applied = Vec::new();
-            for change in &read.edits {
-                match edit::apply_edit(&outline, roadmap.as_ref(), change, &talk.locked) {
-                    Ok(edited) => {
-                        applied.push(change.clone());
-                        entries += 1;
-                        let entry = AdaptationLogEntry {
-                            id: format!("a{entries}"),
-                            timestamp: now,
-                            node_ids: edited.node_ids,
-                            action: edited.action,
-                            reason: edited.reason.clone(),
-                            origin: NodeOrigin::UserFeedback,
-                            strategy_applied: None,
-                            portfolio_impact: None,
-                            from_version: outline.version,
-                            to_version: edited.outline.version,
-                        };
-                        met.push(edited.reason);
-                        work = work.with_event(PlanningEvent::Adapted { entry });
-                        outline = edited.outline;
-                        roadmap = edited.roadmap;
-                    }
-                    Err(error) => told.push(error.to_string()),
-                }
-            }
-            if !applied.is_empty() {
-                let text = request.text.clone();
-                work = work.with_event(PlanningEvent::RequestRead { text, edits: applied });
-            }
-            for change in &read.context {
-                change_requests::apply_context_change(&mut outline.plan_context, change);
-                context_changed = true;
-                met.push(change.to_string());
-            }
-            if let Some((wanted, words)) = read.approach {
-                match self.switch_option(wanted, &outline, roadmap.as_ref()) {
-                    Ok((rebuilt, reason)) => {
-                        let option = wanted.id().to_owned();
-                        work = work.with_event(PlanningEvent::OptionPicked { option });
-                        met.push(reason);
-                        roadmap = rebuilt;
-                    }
-                    Err(why) => open.push(format!("{words}: {why}")),
-                }
-            }
-            open.extend(read.unread);
-        }
-        open.append(&mut told.clone());
-        if context_changed {
-            outline.version += u32::from(outline.version == before.version);
-            entries += 1;
-            let entry = AdaptationLogEntry {
-                id: format!("a{entries}"),
-                timestamp: now,
-                node_ids: Vec::new(),
-                action: AdaptationAction::Reschedule,
-                reason: met.join("; "),
-                origin: NodeOrigin::UserFeedback,
-                strategy_applied: None,
-                portfolio_impact: None,
-                from_version: before.version,
-                to_version: outline.version,
-            };
-            work = work.with_event(PlanningEvent::Adapted { entry });
-        }
-        work = work.with_event(outline_drafted_event(outline));
-        if let Some(roadmap) = roadmap.filter(|after| talk.roadmap.as_deref() != Some(after)) {
-            work = work.with_event(PlanningEvent::RoadmapDrafted {
-                roadmap: Arc::new(roadmap),
-                by: PlanDrafter::Person,
-                self_score: None,
-            });
-        }
-        work = work.with_event(PlanningEvent::WishesMet { met, open });
-        watch.finish(work, Some(1.0), told)
-    }
-}
-
-impl Planner {
-    /// The roadmap of another option, with what the person decided before. Before there is one, the change request waits for it.
-    fn switch_option(
-        &self,
-        wanted: PlanApproach,
-        outline: &PlanOutline,
-        before: Option<&Roadmap>,
-    ) -> Result<(Option<Roadmap>, String), String> {
-        let Some(before) = before else { return Ok((None, format!("the {} way", wanted.id()))) };
-        let chosen = before.options_tried.iter().find(|option| option.chosen);
-        if chosen.is_some_and(|option| option.id == wanted.id()) {
-            return Err(format!("it is the {} way already; name what to change", wanted.id()));
-        }
-        let request = offline::RoadmapPreferences { approach: Some(wanted), conflict_minutes: 0 };
-        let drafted = offline::build_roadmap(outline, &self.library, request)
-            .map_err(|error| error.to_string())?;
-        let mut roadmap = drafted.roadmap;
-        preservation::carry_over_decisions(outline, Some(before), &mut roadmap);
-        super::roadmap::update_derived_fields(&mut roadmap);
-        let words = format!(
-            "the {} way, {} of work instead of {}",
-            wanted.id(),
-            units::format_planned(roadmap.total_minutes.into()),
-            units::format_planned(before.total_minutes.into())
-        );
-        Ok((Some(roadmap), words))
     }
 }
 

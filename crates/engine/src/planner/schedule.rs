@@ -71,7 +71,7 @@ impl Planner {
             work =
                 work.with_event(PlanningEvent::ContextSet { context: Arc::new(context.clone()) });
         }
-        match self.schedule_open_work(talk, &roadmap, &context, outline.version, now) {
+        match self.schedule_open_work(talk, &roadmap, &context, now) {
             Ok(made) => {
                 let told = vec![format!("{} blocks", made.blocks.len())];
                 let events = self.calendar.current_events();
@@ -134,7 +134,6 @@ impl Planner {
         talk: &PlanningSlice,
         roadmap: &Roadmap,
         context: &PlanContext,
-        version: u32,
         now: Timestamp,
     ) -> Result<Schedule, ScheduleError> {
         let placed = |block: &&ScheduledBlock| block.locked && block.start.at >= now;
@@ -147,7 +146,8 @@ impl Planner {
         wanted.others = &self.others;
         wanted.locked = &locked;
         wanted.not_before = Some(first_start(now));
-        let wanted = wanted.with_plan_seed(&talk.goal, version);
+        // Not by version: a plan that is as it was has the dates that it had.
+        let wanted = wanted.with_plan_seed(&talk.goal, 1);
         let Some(before) = before.filter(|_| !talk.frozen.is_empty()) else {
             return schedule_roadmap(&wanted);
         };

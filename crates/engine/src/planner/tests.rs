@@ -19,6 +19,7 @@ mod edits;
 mod facts;
 mod living;
 mod policy;
+mod requests;
 
 /// Sunday, 7 June 2026, 10:00 in Berlin.
 const NOW: &str = "2026-06-07T08:00:00Z";

@@ -45,7 +45,12 @@ pub(super) fn insert_node(
         }
     });
     link_node(work, &id, new)?;
-    let reason = format!("added \"{title}\" to \"{}\"", parent.title);
+    let beside = work.title(new.place.node());
+    let reason = match new.place {
+        NodePlace::Before(_) => format!("added \"{title}\" before \"{beside}\""),
+        NodePlace::After(_) => format!("added \"{title}\" after \"{beside}\""),
+        NodePlace::Under(_) => format!("added \"{title}\" to \"{beside}\""),
+    };
     Ok(EditSummary { action: AdaptationAction::Add, node_ids: vec![id], reason })
 }
 

@@ -5,6 +5,7 @@
 
 mod chain;
 mod details;
+mod done;
 mod draft;
 mod error;
 mod file_edits;
@@ -189,6 +190,7 @@ fn change_plan(work: &mut PlanEditDraft<'_>, edit: &PlanEdit) -> Result<EditSumm
         PlanEdit::Assign { node, owner } => details::assign_owner(work, node, owner),
         PlanEdit::SetDate { node, field, date } => details::set_date(work, node, *field, *date),
         PlanEdit::ClearDates { node } => details::clear_dates(work, node),
+        PlanEdit::SetDone { node, done } => done::set_done(work, node, *done),
         PlanEdit::Lock { .. } | PlanEdit::Unlock { .. } | PlanEdit::Comment { .. } => {
             Err(EditError::NothingChanges)
         }
@@ -283,12 +285,22 @@ fn add_link(
     }
     links.retain(|old| !same(old));
     links.push(wanted);
-    let reason = format!("\"{}\" waits for \"{}\" ({kind:?})", titles.1, titles.0);
+    let reason = describe_link(&titles.0, &titles.1, kind);
     Ok(EditSummary {
         action: AdaptationAction::Relink,
         node_ids: vec![from.clone(), to.clone()],
         reason,
     })
+}
+
+/// Says in words how a task is tied to another.
+fn describe_link(from: &str, to: &str, kind: LinkKind) -> String {
+    match kind {
+        LinkKind::FS => format!("\"{to}\" waits for \"{from}\""),
+        LinkKind::SS => format!("\"{to}\" starts only when \"{from}\" has started"),
+        LinkKind::FF => format!("\"{to}\" ends only when \"{from}\" has ended"),
+        LinkKind::SF => format!("\"{to}\" ends only when \"{from}\" has started"),
+    }
 }
 
 fn remove_link(

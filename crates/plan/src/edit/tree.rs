@@ -305,20 +305,27 @@ pub(super) fn move_node(
     work.update_node(id, |_| {});
     chain::insert_into_chain(work, id);
     let reason = if node.parent_id.as_ref() == Some(parent) {
-        format!(
-            "moved \"{}\" to place {} of \"{}\"",
-            node.title,
-            display_position(work, id),
-            above.title
-        )
+        describe_place(work, &node)
     } else {
         format!("moved \"{}\" to \"{}\"", node.title, above.title)
     };
     Ok(EditSummary { action: AdaptationAction::Move, node_ids: vec![id.clone()], reason })
 }
 
-fn display_position(work: &PlanEditDraft<'_>, id: &TaskId) -> usize {
-    work.find_node(id).map_or(0, |node| usize::from(node.position) + 1)
+/// Says where a row is now by the row beside it.
+fn describe_place(work: &PlanEditDraft<'_>, node: &PlanNode) -> String {
+    let tree = work.tree();
+    let parent = node.parent_id.as_ref().into_iter();
+    let lane: Vec<&PlanNode> = parent
+        .flat_map(|parent| tree.children(parent))
+        .filter(|other| other.stream == node.stream)
+        .collect();
+    let at = lane.iter().position(|other| other.id == node.id).unwrap_or(0);
+    match (lane.get(at + 1), at.checked_sub(1).and_then(|before| lane.get(before))) {
+        (Some(next), _) => format!("moved \"{}\" before \"{}\"", node.title, next.title),
+        (None, Some(last)) => format!("moved \"{}\" after \"{}\"", node.title, last.title),
+        (None, None) => format!("moved \"{}\"", node.title),
+    }
 }
 
 fn move_under_parent(nodes: &mut Vec<PlanNode>, id: &TaskId, parent: &PlanNode, position: u16) {

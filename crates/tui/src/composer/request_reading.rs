@@ -6,8 +6,10 @@ use jiff::tz::TimeZone;
 
 use crate::plan_text::{PlanTextRow, describe_edit, preview_changes};
 use crate::theme::ThemeRole;
-use planwright_drafting::change_requests::{ParsedChangeRequest, parse_change_request};
-use planwright_model::{Stage, TaskId};
+use planwright_drafting::change_requests::{
+    ChangeRequestSource, ContextChange, ParsedChangeRequest, RequestedChange, parse_change_request,
+};
+use planwright_model::{PlanEdit, PlanOutline, Stage, TaskId};
 use planwright_state::SessionState;
 use planwright_text::clean_line;
 use planwright_text::units::format_counted;
@@ -48,10 +50,9 @@ pub(crate) fn read_request(
     let mut lines = Vec::new();
     if let (Some(outline), false) = (planning.outline.as_deref(), words.is_empty()) {
         if planning.offline {
-            let roadmap = planning.roadmap.as_deref();
-            let read = parse_change_request(words, outline, roadmap, source.marked, source.today);
+            let read = parse_change_request(words, &read_source(outline, source));
             push_understood(&mut lines, &read, source);
-            push_unclear(&mut lines, &read);
+            push_open(&mut lines, &read);
         } else {
             let drafter = clean_line(planning.drafter.as_str()).into_owned();
             lines.push(RequestReadingLine::new("Understood", format!("{drafter} reads it"), ""));
@@ -86,33 +87,109 @@ pub(crate) fn read_request(
     lines
 }
 
+fn read_source<'a>(
+    outline: &'a PlanOutline,
+    source: RequestReadSource<'a>,
+) -> ChangeRequestSource<'a> {
+    let planning = &source.state.planning;
+    let blocks = planning.schedule.iter().flat_map(|schedule| &schedule.blocks);
+    ChangeRequestSource {
+        outline,
+        roadmap: planning.roadmap.as_deref(),
+        planned_end: blocks.map(|block| block.end.local_date()).max(),
+        marked: source.marked,
+        today: source.today,
+    }
+}
+
+/// The most rows that one clause has before they are counted.
+const CLAUSE_ROWS: usize = 3;
+
 fn push_understood(
     lines: &mut Vec<RequestReadingLine>,
     read: &ParsedChangeRequest,
     source: RequestReadSource<'_>,
 ) {
     const LABEL: &str = "Understood";
-    for change in &read.context {
-        lines.push(RequestReadingLine::new(LABEL, change.to_string(), ""));
+    let mut requests = 0;
+    for clause in &read.clauses {
+        let words = clean_line(&clause.text).into_owned();
+        match &clause.change {
+            RequestedChange::Edits(edits) => {
+                requests += 1;
+                push_edits(lines, edits, source);
+                push_effect(lines, (edits, &[]), source);
+            }
+            RequestedChange::Context(changes) => {
+                requests += 1;
+                for change in changes {
+                    let said = clean_line(&change.describe(source.today)).into_owned();
+                    lines.push(RequestReadingLine::new(LABEL, said, ""));
+                }
+                push_effect(lines, (&[], changes), source);
+            }
+            RequestedChange::Approach(_) => {
+                lines.push(RequestReadingLine::new(LABEL, words, "another version of the plan"));
+            }
+            RequestedChange::Kind => {
+                lines.push(RequestReadingLine::new(LABEL, words, "another kind of plan"));
+            }
+            RequestedChange::Undo => {
+                let last = source.state.planning.undo.last();
+                let effect = last.map_or_else(
+                    || "nothing to undo".to_owned(),
+                    |undo| format!("undoes {}", clean_line(&undo.what)),
+                );
+                lines.push(RequestReadingLine::new(LABEL, words, effect));
+            }
+            RequestedChange::Open(_) => {}
+        }
     }
-    for edit in &read.edits {
+    if requests > 1 {
+        let edits: Vec<PlanEdit> = read.edits().cloned().collect();
+        let limits: Vec<ContextChange> = read.context_changes().cloned().collect();
+        lines.push(RequestReadingLine::new(LABEL, "in all", ""));
+        push_effect(lines, (&edits, &limits), source);
+    }
+}
+
+/// One line for each operation, or one for all where they are many.
+fn push_edits(
+    lines: &mut Vec<RequestReadingLine>,
+    edits: &[PlanEdit],
+    source: RequestReadSource<'_>,
+) {
+    const LABEL: &str = "Understood";
+    let estimates = edits.iter().all(|edit| matches!(edit, PlanEdit::SetEstimate { .. }));
+    for edit in edits.iter().take(CLAUSE_ROWS) {
         let (said, effect) = describe_edit(edit, source.rows);
         lines.push(RequestReadingLine::new(LABEL, said, effect));
     }
-    if let Some((_, said)) = &read.approach {
-        let said = clean_line(said).into_owned();
-        lines.push(RequestReadingLine::new(LABEL, said, "another version of the plan"));
+    let more = edits.len().saturating_sub(CLAUSE_ROWS);
+    if more > 0 {
+        let said = if estimates { "other time" } else { "and" };
+        let effect = format!("{more} more");
+        lines.push(RequestReadingLine::new(LABEL, said, effect));
     }
-    if lines.is_empty() {
-        return;
-    }
-    let preview =
-        preview_changes(source.state, &read.edits, &read.context, source.zone, source.today);
-    match preview {
-        Ok(effect) if effect.is_empty() || read.approach.is_some() => {}
-        // What follows from hours and dates stands beside them; else it closes the list.
-        Ok(effect) if lines[0].effect.is_empty() => lines[0].effect = effect,
-        Ok(effect) => lines.push(RequestReadingLine::new(LABEL, "in all", effect)),
+}
+
+/// What follows from a clause for the dates, beside its last line, or that it can't be done.
+fn push_effect(
+    lines: &mut Vec<RequestReadingLine>,
+    (edits, limits): (&[PlanEdit], &[ContextChange]),
+    source: RequestReadSource<'_>,
+) {
+    match preview_changes(source.state, edits, limits, source.zone, source.today) {
+        Ok(effect) if effect.is_empty() => {}
+        Ok(effect) => {
+            if let Some(last) = lines.last_mut() {
+                last.effect = if last.effect.is_empty() {
+                    effect
+                } else {
+                    format!("{}. {effect}", last.effect.trim_end_matches('.'))
+                };
+            }
+        }
         Err(why) => lines.push(RequestReadingLine {
             role: ThemeRole::Failed,
             ..RequestReadingLine::new("Not possible", why, "")
@@ -120,15 +197,16 @@ fn push_understood(
     }
 }
 
-fn push_unclear(lines: &mut Vec<RequestReadingLine>, read: &ParsedChangeRequest) {
-    for words in &read.unread {
+/// What stays open, with the reason where one is known.
+fn push_open(lines: &mut Vec<RequestReadingLine>, read: &ParsedChangeRequest) {
+    for (words, why) in read.open_clauses() {
+        let (label, effect) = match why {
+            Some(why) => ("Open", clean_line(&why.to_string()).into_owned()),
+            None => ("Unclear", "kept as a comment; a model could act on it".to_owned()),
+        };
         lines.push(RequestReadingLine {
             role: ThemeRole::Warn,
-            ..RequestReadingLine::new(
-                "Unclear",
-                clean_line(words).into_owned(),
-                "kept as a comment; a model could act on it",
-            )
+            ..RequestReadingLine::new(label, clean_line(words).into_owned(), effect)
         });
     }
 }

@@ -64,6 +64,8 @@ pub fn describe_edit(edit: &PlanEdit, rows: &[PlanTextRow]) -> (String, String) 
         PlanEdit::SetDate { node, .. } | PlanEdit::ClearDates { node } => {
             ("any day".to_owned(), title(node))
         }
+        PlanEdit::SetDone { node, done: true } => ("done already".to_owned(), title(node)),
+        PlanEdit::SetDone { node, done: false } => ("open again".to_owned(), title(node)),
         PlanEdit::Lock { node } => ("lock".to_owned(), title(node)),
         PlanEdit::Unlock { node } => ("unlock".to_owned(), title(node)),
         PlanEdit::Comment { node, .. } => ("comment on".to_owned(), title(node)),

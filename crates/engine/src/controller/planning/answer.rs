@@ -7,12 +7,14 @@ use jiff::Timestamp;
 
 use super::amendments::{keep_unread, take_idea};
 use super::approval::approve_plan;
-use super::facts::{record_answers, record_choice, record_request};
+use super::edits::undo_change;
+use super::facts::{record_answers, record_choice, record_request, record_undo};
 use super::kind::{choose_kind_in_words, kind_after_rejection, pick_kind};
 use super::{DecisionBuilder, advance_draft};
 use crate::controller::{CommandDecision, DecisionResult, DriverEffect};
 use crate::planner::{apply_relaxation, parse_subtype_name};
 use crate::{SavedDecision, caps};
+use planwright_drafting::change_requests::{contains_undo_request, is_undo_request};
 use planwright_drafting::controller::{ControllerOutcome, resolve_change_stage};
 use planwright_drafting::policy_text;
 use planwright_model::event::{
@@ -62,6 +64,10 @@ pub(in super::super) fn answer_planning_request(
     }
     if let Some(decided) = apply_policy_remark(&mut draft, request, answer.action, text, by) {
         return Some(Ok(decided));
+    }
+    // Words for what a key does as well; the draft from before is asked about again.
+    if answer.action == A::RequestChanges && is_undo_request(text) {
+        return Some(undo_change(state, false, now));
     }
     draft.record(ApprovalEvent::Answered { id, answer: answer.clone(), by });
     let moved = match answer.action {
@@ -237,6 +243,10 @@ pub(super) fn record_change_requests(
     nodes: &[planwright_model::TaskId],
 ) {
     if !text.is_empty() {
+        let undone = draft.planning().undo.last().map(|undo| undo.what.clone());
+        if let Some(undone) = undone.filter(|_| contains_undo_request(text)) {
+            record_undo(draft, &undone, false);
+        }
         record_request(draft, text, nodes);
         draft.record(PlanningEvent::ChangesRequested {
             text: text.to_owned(),
@@ -255,13 +265,15 @@ pub(super) fn record_change_requests(
     }
 }
 
-/// The stage a change request goes to, never later than what was already drafted.
+/// The stage a change request goes to, never later than what was already drafted. Without a model the roadmap follows
+/// each change of the outline, so it is not drafted again: what nobody asked to change stays as it is.
 pub(super) fn change_scope(draft: &DecisionBuilder<'_>, text: &str, asked: Option<Stage>) -> Stage {
-    if text.is_empty() || draft.planning().roadmap.is_none() {
-        Stage::Outline
-    } else {
-        resolve_change_stage(text, asked)
+    let talk = draft.planning();
+    if talk.roadmap.is_none() {
+        return Stage::Outline;
     }
+    let read = if text.is_empty() { Stage::Outline } else { resolve_change_stage(text, asked) };
+    if talk.offline { read.max(Stage::Roadmap) } else { read }
 }
 
 fn reject_draft(draft: &mut DecisionBuilder<'_>) -> bool {

@@ -10,10 +10,10 @@ use crate::controller::{DecisionResult, run_started_event, skip_decision};
 use planwright_drafting::change_requests::{ContextChange, apply_context_change};
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_model::catch_up::OpenWork;
-use planwright_model::event::{CommandRefusal, Event, PlanEvent, PlanningEvent};
+use planwright_model::event::{CommandRefusal, Event, PlanEvent, PlanningEvent, TaskEvent};
 use planwright_model::{
     Actor, AdaptationAction, AdaptationLogEntry, Answer, ChoiceAction, Digest, NodeOrigin,
-    PlanDrafter, TaskId,
+    NodeStatus, PlanDrafter, TaskId,
 };
 use planwright_schedule::{OpenWorkRequest, replan_open_work};
 use planwright_state::SessionState;
@@ -46,6 +46,9 @@ pub(super) fn approve_plan(
         let begun = run_started_event(draft.state(), jobs)?;
         draft.record(begun);
     }
+    for event in done_before(draft.state(), by) {
+        draft.record(event);
+    }
     if let Some(first) = first {
         let skipped = skipped_before(draft.state(), first);
         for event in skipped {
@@ -54,6 +57,32 @@ pub(super) fn approve_plan(
         replan_from_now(&mut draft, "the plan starts at a later task")?;
     }
     Ok(draft.into_decision())
+}
+
+/// Work that the draft marked as done counts as done from the start.
+fn done_before(state: &SessionState, by: Actor) -> Vec<Event> {
+    let roadmap = state.planning.roadmap.as_deref();
+    let nodes = roadmap.map(|roadmap| roadmap.nodes.as_slice()).unwrap_or_default();
+    let is_open = |id: &TaskId| {
+        let task = state.tasks.position(id)?;
+        let row = state.tasks.row(task);
+        (!row.status.is_settled()).then_some(row.attempt)
+    };
+    nodes
+        .iter()
+        .filter(|node| node.status == NodeStatus::Done)
+        .filter_map(|node| {
+            let attempt = is_open(&node.id)?;
+            let event = TaskEvent::Completed {
+                task: node.id.clone(),
+                attempt,
+                elapsed_ms: 0,
+                by: Some(by),
+                note: Some("done before the plan started".to_owned()),
+            };
+            Some(event.into())
+        })
+        .collect()
 }
 
 /// What starting a plan of a file at a task leads to, after its approval: what comes before it is skipped.

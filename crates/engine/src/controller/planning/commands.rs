@@ -6,6 +6,7 @@ use super::answer::{change_scope, record_change_requests};
 use super::{DecisionBuilder, advance_draft};
 use crate::SavedDecision;
 use crate::controller::{CommandDecision, DecisionResult, DriverEffect};
+use planwright_drafting::change_requests::is_undo_request;
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_drafting::gate::{self, GatePolicy};
 use planwright_model::event::{AgentEvent, CommandRefusal, PlanningEvent};
@@ -49,6 +50,9 @@ pub(in super::super) fn request_changes(
     let text = text.trim();
     if text.is_empty() {
         return Err(CommandRefusal::OutOfRange { what: "say what should be different".to_owned() });
+    }
+    if is_undo_request(text) {
+        return super::edits::undo_change(state, false, now);
     }
     let mut draft = DecisionBuilder::new(state, now);
     keep_finished_work(&mut draft);

@@ -367,7 +367,7 @@ fn read_typed(request: &Request, text: &str, cx: &PaneContext<'_>) -> (String, T
     }
     let times = planwright_drafting::change_requests::parse_working_times(text, today);
     let words = times.map(|times| {
-        let words: Vec<String> = times.iter().map(ToString::to_string).collect();
+        let words: Vec<String> = times.iter().map(|change| change.describe(today)).collect();
         words.join(", ")
     });
     (words.filter(|_| key == "weekly_minutes").unwrap_or_default(), ThemeRole::Text)

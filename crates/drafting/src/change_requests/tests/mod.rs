@@ -1,50 +1,71 @@
+//! What the reader understands, and what it leaves open.
+
+mod effects;
+mod phrasings;
+mod plans;
+mod shared_requests;
+
 use std::collections::BTreeSet;
 
 use jiff::civil::date;
 use proptest::prelude::*;
 
 use super::*;
-use crate::offline::{
-    RoadmapPreferences as RoadmapWish, SubtypeProposals, TemplateLibrary, build_roadmap,
-    draft_outline,
-};
-use planwright_model::{LinkKind, LocalTimeInterval, PlanContext, Weekday};
+use plans::{TODAY, newsletter};
+use planwright_model::{LinkKind, LocalTimeInterval, NodeFields, NodePlace, Weekday};
 use planwright_plan::edit;
 
-const TODAY: Date = date(2026, 6, 5);
-
-fn newsletter() -> (PlanOutline, Roadmap) {
-    let library = TemplateLibrary::built_in();
-    let context =
-        PlanContext::new("launch a newsletter in 6 weeks", date(2026, 6, 8), "Europe/Berlin");
-    let outline = draft_outline(context, &library, TODAY, SubtypeProposals::Off).unwrap().outline;
-    let roadmap = build_roadmap(&outline, &library, RoadmapWish::default()).unwrap().roadmap;
-    (outline, roadmap)
+fn reading(text: &str, marked: &[&str]) -> ParsedChangeRequest {
+    let plan = newsletter();
+    let marked: Vec<TaskId> = marked.iter().map(|id| TaskId::from(*id)).collect();
+    parse_change_request(
+        text,
+        &ChangeRequestSource {
+            outline: &plan.outline,
+            roadmap: Some(&plan.roadmap),
+            planned_end: None,
+            marked: &marked,
+            today: TODAY,
+        },
+    )
 }
 
-fn reading(text: &str, marked: &[&str]) -> ParsedChangeRequest {
-    let (outline, roadmap) = newsletter();
-    let marked: Vec<TaskId> = marked.iter().map(|id| TaskId::from(*id)).collect();
-    parse_change_request(text, &outline, Some(&roadmap), &marked, TODAY)
+fn read_edits(read: &ParsedChangeRequest) -> Vec<PlanEdit> {
+    read.edits().cloned().collect()
+}
+
+fn read_limits(read: &ParsedChangeRequest) -> Vec<ContextChange> {
+    read.context_changes().cloned().collect()
+}
+
+fn open_texts(read: &ParsedChangeRequest) -> Vec<&str> {
+    read.open_clauses().map(|(text, _)| text).collect()
+}
+
+fn approach(read: &ParsedChangeRequest) -> Option<PlanApproach> {
+    read.clauses.iter().find_map(|clause| match clause.change {
+        RequestedChange::Approach(approach) => Some(approach),
+        _ => None,
+    })
 }
 
 #[track_caller]
 fn edits(text: &str, marked: &[&str], wanted: &[PlanEdit]) {
     let found = reading(text, marked);
-    assert_eq!(found.edits, wanted, "{text}: {found:?}");
-    assert!(found.unread.is_empty() && found.context.is_empty(), "{text}: {found:?}");
+    assert_eq!(read_edits(&found), wanted, "{text}: {found:?}");
+    assert!(open_texts(&found).is_empty() && read_limits(&found).is_empty(), "{text}: {found:?}");
 }
 
 #[track_caller]
 fn limits(text: &str, wanted: &[ContextChange]) {
     let found = reading(text, &[]);
-    assert_eq!(found.context, wanted, "{text}: {found:?}");
-    assert!(found.unread.is_empty() && found.edits.is_empty(), "{text}: {found:?}");
+    assert_eq!(read_limits(&found), wanted, "{text}: {found:?}");
+    assert!(open_texts(&found).is_empty() && read_edits(&found).is_empty(), "{text}: {found:?}");
 }
 
 #[track_caller]
 fn unread(text: &str, wanted: &[&str]) {
-    assert_eq!(reading(text, &[]).unread, wanted, "{text}");
+    assert_eq!(open_texts(&reading(text, &[])), wanted, "{text}");
 }
 
 fn estimate(node: &str, minutes: u32) -> PlanEdit {
@@ -93,7 +114,7 @@ fn parses_estimates() {
     edits("landing page takes 3 hours", &[], &[estimate("p3.t1", 180)]);
     edits("The landing page should take about 1h30.", &[], &[estimate("p3.t1", 90)]);
     edits("set p2.t1 to half an hour", &[], &[estimate("p2.t1", 30)]);
-    edits("the final check: an hour and a half", &[], &[estimate("p4.t2", 90)]);
+    edits("the final check: an hour and a half", &[], &[estimate("p4.t1", 90)]);
     edits("takes 2 days", &["p2.t2"], &[estimate("p2.t2", 960)]);
     edits("give it 45 minutes", &["p2.t2"], &[estimate("p2.t2", 45)]);
     edits("these take 2 h", &["p2.t2", "p2.t3"], &[estimate("p2.t2", 120), estimate("p2.t3", 120)]);
@@ -140,14 +161,14 @@ fn finds_nodes_by_position() {
 #[test]
 fn parses_two_requests_in_one_sentence() {
     let found = reading("drop the last phase and finish in 4 weeks", &[]);
-    assert_eq!(found.edits, [PlanEdit::Remove { node: "p5".into() }]);
-    assert_eq!(found.context, [ContextChange::HorizonWeeks(4)]);
-    assert!(found.unread.is_empty(), "{found:?}");
+    assert_eq!(read_edits(&found), [PlanEdit::Remove { node: "p5".into() }]);
+    assert_eq!(read_limits(&found), [ContextChange::HorizonWeeks(4)]);
+    assert!(open_texts(&found).is_empty(), "{found:?}");
 }
 
 #[test]
 fn the_plan_can_be_leaner_or_more_thorough() {
-    let approach = |text: &str| reading(text, &[]).approach.map(|(approach, _)| approach);
+    let approach = |text: &str| approach(&reading(text, &[]));
     for text in ["make it shorter", "Please make the plan a bit simpler.", "too much work"] {
         assert_eq!(approach(text), Some(PlanApproach::Lean), "{text}");
     }
@@ -155,31 +176,41 @@ fn the_plan_can_be_leaner_or_more_thorough() {
     assert_eq!(approach("make it more thorough"), Some(PlanApproach::Thorough));
     assert_eq!(approach("the balanced one"), Some(PlanApproach::Balanced));
     let found = reading("make it better, and shorter", &[]);
-    assert_eq!(found.approach, Some((PlanApproach::Lean, "shorter".into())));
-    assert_eq!(found.unread, ["make it better"]);
+    assert_eq!(found.clauses[1].text, "shorter");
+    assert_eq!(found.clauses[1].change, RequestedChange::Approach(PlanApproach::Lean));
+    assert_eq!(open_texts(&found), ["make it better"]);
     // "it" refers to the marked node, and a node has no lean variant.
-    assert_eq!(reading("make it shorter", &["p2.t1"]).unread, ["make it shorter"]);
+    assert_eq!(open_texts(&reading("make it shorter", &["p2.t1"])), ["make it shorter"]);
+}
+
+fn insert(place: NodePlace, title: &str, minutes: Option<u32>) -> PlanEdit {
+    let fields = NodeFields { minutes, ..NodeFields::titled(title) };
+    PlanEdit::Insert { place, fields, group: false, needs: Vec::new(), needed_by: Vec::new() }
 }
 
 #[test]
 fn parses_additions() {
-    let add = |parent: &str, title: &str, minutes: Option<u32>| PlanEdit::Add {
-        parent: parent.into(),
-        title: title.into(),
-        minutes,
-    };
+    let under = |id: &str| NodePlace::Under(id.into());
+    let after = |id: &str| NodePlace::After(id.into());
     edits(
         "add \"Interview two readers\" to Frame",
         &[],
-        &[add("p1", "Interview two readers", None)],
+        &[insert(under("p1"), "Interview two readers", None)],
     );
     edits(
         "add a task called Talk to a printer to Build (2 hours)",
         &[],
-        &[add("p2", "Talk to a printer", Some(120))],
+        &[insert(under("p2"), "Talk to a printer", Some(120))],
     );
-    edits("add Proofread, taking 45 min", &["p2.t1"], &[add("p2", "Proofread", Some(45))]);
+    edits(
+        "add Proofread, taking 45 min",
+        &["p2.t1"],
+        &[insert(after("p2.t1"), "Proofread", Some(45))],
+    );
+    // A task without a place goes to the end; anything else needs one.
+    edits("add a task to thank everybody", &[], &[insert(under("p5"), "Thank everybody", None)]);
     unread("add Proofread", &["add Proofread"]);
+    unread("add more detail to the launch phase", &["add more detail to the launch phase"]);
 }
 
 #[test]
@@ -189,7 +220,7 @@ fn parses_moves_and_order() {
     edits("move the trial run before the sample issue", &[], &[moved("p2.t4", "p2", 0)]);
     edits("do the landing page after the sample issue", &[], &[link("p2.t1", "p3.t1")]);
     edits("the landing page depends on p1.t2", &[], &[link("p1.t2", "p3.t1")]);
-    edits("do the trial run before the sample issue", &[], &[moved("p2.t1", "p2", 3)]);
+    edits("do the trial run before the sample issue", &[], &[moved("p2.t4", "p2", 0)]);
     edits(
         "find the first audience does not depend on build",
         &[],
@@ -238,12 +269,15 @@ fn separates_several_requests() {
         "landing page takes 3 hours, remove the trial run and 4 hours a week; make it prettier\nnot on Mondays",
         &[],
     );
-    assert_eq!(found.edits, [estimate("p3.t1", 180), PlanEdit::Remove { node: "p2.t4".into() }]);
     assert_eq!(
-        found.context,
+        read_edits(&found),
+        [estimate("p3.t1", 180), PlanEdit::Remove { node: "p2.t4".into() }]
+    );
+    assert_eq!(
+        read_limits(&found),
         [ContextChange::WeeklyMinutes(240), ContextChange::NotOn(vec![Weekday::Mon])]
     );
-    assert_eq!(found.unread, ["make it prettier"]);
+    assert_eq!(open_texts(&found), ["make it prettier"]);
 }
 
 #[test]
@@ -262,8 +296,7 @@ fn nothing_is_guessed() {
 
 #[test]
 fn applies_changes_to_a_context() {
-    let (outline, _) = newsletter();
-    let mut context = outline.plan_context;
+    let mut context = newsletter().outline.plan_context;
     for wanted in [
         ContextChange::WeeklyMinutes(240),
         ContextChange::NotOn(vec![Weekday::Mon]),
@@ -285,26 +318,23 @@ fn applies_changes_to_a_context() {
     assert_eq!(context.calendar.days_off.len(), 3);
     apply_context_change(&mut context, &ContextChange::OnlyDuring(DayPart::Evening));
     assert_eq!(context.calendar.weekly_minutes(), 4 * 240);
-    let library = TemplateLibrary::built_in();
-    let again = draft_outline(context, &library, TODAY, SubtypeProposals::Off).unwrap().outline;
-    assert_eq!(again.plan_context.constraints.weekly_minutes, Some(240));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn any_text_is_parsed_or_kept_and_edits_refer_to_nodes(text in "(.{0,20}|remove|add|p1\\.t1|takes|3 hours|to|and|, |; |frame|\"| ){0,8}") {
-        let (outline, roadmap) = newsletter();
-        let found = parse_change_request(&text, &outline, Some(&roadmap), &["p2.t1".into()], TODAY);
-        for change in &found.edits {
+    fn any_text_is_parsed_or_kept_and_edits_refer_to_nodes(text in "(.{0,20}|remove|add|p1\\.t1|takes|3 hours|to|and|, |; |frame|before|swap|done|\"| ){0,8}") {
+        let plan = newsletter();
+        let found = reading(&text, &["p2.t1"]);
+        for change in found.edits() {
             // Rejected or not, the nodes are those of the plan.
-            let rejected = edit::apply_edit(&outline, Some(&roadmap), change, &BTreeSet::new());
+            let rejected = edit::apply_edit(&plan.outline, Some(&plan.roadmap), change, &BTreeSet::new());
             let unknown = matches!(rejected, Err(edit::EditError::UnknownNode { .. }));
             prop_assert!(!unknown, "{:?}", change);
         }
-        for piece in &found.unread {
-            prop_assert!(text.contains(piece.as_str()), "{:?}", piece);
+        for clause in &found.clauses {
+            prop_assert!(text.contains(clause.text.as_str()), "{:?}", clause);
         }
     }
 }

@@ -1,0 +1,142 @@
+//! Change requests from the sentence to the next approval: what changes, what does not, and what is said about it.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use planwright_model::{NodeStatus, PlanNode};
+
+fn asked(text: &str) -> Answer {
+    Answer::with_text(A::RequestChanges, text)
+}
+
+fn drafted() -> Talk {
+    Talk::about("launch a newsletter in 6 weeks", once())
+}
+
+/// The nodes of the draft by id, apart from their place among siblings.
+fn nodes(talk: &Talk) -> BTreeMap<TaskId, PlanNode> {
+    let roadmap = talk.state.planning.roadmap.as_deref().unwrap();
+    let placed = |node: &PlanNode| (node.id.clone(), PlanNode { position: 0, ..node.clone() });
+    roadmap.nodes.iter().map(placed).collect()
+}
+
+/// The first task of the plan.
+fn first_task(talk: &Talk) -> PlanNode {
+    let roadmap = talk.state.planning.roadmap.as_deref().unwrap();
+    let leaves = roadmap.node_tree().leaves(&roadmap.root_id);
+    leaves.into_iter().find(|leaf| !leaf.milestone).unwrap().clone()
+}
+
+fn blocks_of<'a>(
+    talk: &'a Talk,
+    id: &'a TaskId,
+) -> impl Iterator<Item = &'a planwright_model::ScheduledBlock> {
+    let schedule = talk.state.planning.schedule.as_deref().unwrap();
+    schedule.blocks.iter().filter(move |block| block.plan_node_id == *id)
+}
+
+#[test]
+fn a_request_changes_what_it_names_and_nothing_else() {
+    for (text, touched) in [
+        ("add a task to thank the readers at the end", 1),
+        ("the first task takes 90 minutes", 1),
+        ("rename the first task to Say who it is for", 1),
+        ("the first task is done", 1),
+        ("assign the first task to Anna", 1),
+        ("finish two weeks later", 0),
+        ("I am away next week", 0),
+        ("Anna has 10 hours a week", 0),
+        ("make it more joyful", 0),
+    ] {
+        let mut talk = drafted();
+        let before = nodes(&talk);
+        talk.answer(asked(text));
+        let after = nodes(&talk);
+        let ids: std::collections::BTreeSet<&TaskId> = before.keys().chain(after.keys()).collect();
+        let changed: Vec<&&TaskId> =
+            ids.iter().filter(|id| before.get(**id) != after.get(**id)).collect();
+        assert_eq!(changed.len(), touched, "{text}: {changed:?}");
+    }
+}
+
+#[test]
+fn what_is_done_already_is_not_planned_and_counts_after_the_approval() {
+    let mut talk = drafted();
+    let first = first_task(&talk);
+    talk.answer(asked("I already did the first task"));
+    assert_eq!(nodes(&talk)[&first.id].status, NodeStatus::Done);
+    assert_eq!(blocks_of(&talk, &first.id).count(), 0);
+    assert!(talk.state.planning.open_changes.is_empty(), "{:?}", talk.state.planning.open_changes);
+    talk.answer(A::ApproveAndStop);
+    assert!(talk.state.is_runnable());
+    let row = talk.state.tasks.row(talk.state.tasks.position(&first.id).unwrap());
+    assert_eq!(row.status, planwright_state::TaskStatus::Done);
+}
+
+#[test]
+fn words_undo_the_last_change() {
+    let mut talk = drafted();
+    let before = nodes(&talk);
+    let first = first_task(&talk);
+    talk.answer(asked("drop the last phase"));
+    let dropped = nodes(&talk);
+    assert!(dropped.len() < before.len());
+    talk.answer(asked("undo that"));
+    assert_eq!(nodes(&talk), before);
+    // Joined with something else, the rest is applied to the draft from before.
+    talk.answer(asked("drop the last phase"));
+    talk.answer(asked("undo that, and the first task takes 95 minutes"));
+    let after = nodes(&talk);
+    assert_eq!(after.len(), before.len());
+    assert_eq!(after[&first.id].estimate_minutes, Some(95));
+    assert!(talk.state.planning.open_changes.is_empty(), "{:?}", talk.state.planning.open_changes);
+}
+
+#[test]
+fn somebody_else_works_up_to_their_own_hours() {
+    let mut talk = drafted();
+    talk.answer(asked("assign the second phase to Anna"));
+    let end = |talk: &Talk| {
+        let schedule = talk.state.planning.schedule.as_deref().unwrap();
+        schedule.blocks.iter().map(|block| block.end.at).max().unwrap()
+    };
+    let free = end(&talk);
+    talk.answer(asked("Anna has 3 hours a week"));
+    let roadmap = talk.state.planning.roadmap.clone().unwrap();
+    let hers = |id: &TaskId| roadmap.find_node(id).and_then(PlanNode::other_owner).is_some();
+    let schedule = talk.state.planning.schedule.clone().unwrap();
+    let mut weeks: BTreeMap<String, u32> = BTreeMap::new();
+    for block in schedule.blocks.iter().filter(|block| hers(&block.plan_node_id)) {
+        let week = block.start.local_date().iso_week_date();
+        let minutes = (block.end.at.as_second() - block.start.at.as_second()) / 60;
+        *weeks.entry(format!("{}-{}", week.year(), week.week())).or_default() += minutes as u32;
+    }
+    assert!(!weeks.is_empty() && weeks.values().all(|minutes| *minutes <= 180), "{weeks:?}");
+    assert!(end(&talk) > free, "her part takes more weeks");
+}
+
+#[test]
+fn offline_a_plan_is_revised_as_often_as_wanted() {
+    let mut talk = drafted();
+    for round in 1..=12 {
+        let minutes = 60 + 5 * round;
+        talk.answer(asked(&format!("the first task takes {minutes} minutes")));
+        assert_eq!(first_task(&talk).estimate_minutes, Some(minutes));
+        assert!(
+            matches!(talk.open().kind, RequestKind::FinalPlan { .. }),
+            "{:?}",
+            talk.open().kind
+        );
+    }
+}
+
+#[test]
+fn only_what_changed_is_called_made_and_the_rest_says_why() {
+    let mut talk = drafted();
+    let minutes = first_task(&talk).estimate_minutes.unwrap();
+    talk.answer(asked(&format!("the first task takes {minutes} minutes, and remove the rocket")));
+    let open = &talk.state.planning.open_changes;
+    assert_eq!(open.len(), 2, "{open:?}");
+    assert!(open[0].contains("no change"), "{open:?}");
+    assert!(open[1].contains("no task matches \"rocket\""), "{open:?}");
+}
