@@ -11,13 +11,14 @@ use planwright_model::event::{
 };
 use planwright_model::limits::MAX_WAITING_ATTEMPTS;
 use planwright_model::request::RequestDetail;
+use planwright_drafting::offline::kind::SURE_SCORE;
+use planwright_model::requests::KIND_QUESTION;
 use planwright_model::{
-    Actor, Answer, ChoiceAction, EscalationReason, PlanState, Request, RequestId, RequestKind, Seq,
-    SessionId,
+    Actor, Answer, ChoiceAction, ConfidenceVerdict, EscalationReason, PlanQuestion, PlanState, Request, RequestId, RequestKind, Seq, SessionId, StageAssessment,
 };
 use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::trace::{TraceEntry, TraceEntryKind};
-use planwright_state::{OpenRequest, RunPhase, SessionState, TaskStatus};
+use planwright_state::{OpenRequest, PlanningSlice, RunPhase, SessionState, TaskStatus};
 use planwright_text as text;
 use progress::HeadlessProgress;
 
@@ -59,18 +60,26 @@ impl PresetAnswers {
             // A reply that does not fit this request stays for the next one.
             return reply::parse_answer(request, reply).ok();
         }
-        let breaks_fact = state.planning.broken_facts().next().is_some();
+        // A plan whose kind is a guess is approved by a flag only if the plan itself is sound.
+        let planning = &state.planning;
+        let is_for_person =
+            planning.broken_facts().next().is_some() || is_doubtful_guess(planning);
         match request.kind {
-            RequestKind::FinalPlan { .. } if breaks_fact => None,
+            RequestKind::FinalPlan { .. } if is_for_person => None,
             RequestKind::FinalPlan { .. } if self.keeps_plans => {
                 self.approve_plans.then_some(ChoiceAction::ApproveAndStop)
             }
             RequestKind::FinalPlan { .. } => {
                 self.approve_plans.then_some(ChoiceAction::ApproveAndRun)
             }
-            RequestKind::Draft { .. } => self.approve_plans.then_some(ChoiceAction::Approve),
+            RequestKind::Draft { .. } => {
+                let ready = request.available_choice(ChoiceAction::Approve).is_some();
+                (self.approve_plans && ready).then_some(ChoiceAction::Approve)
+            }
+            // What nobody can assume is for the person alone.
             RequestKind::Questions { .. } => {
-                self.approve_plans.then_some(ChoiceAction::SkipQuestions)
+                let may_skip = request.available_choice(ChoiceAction::SkipQuestions).is_some();
+                (self.approve_plans && may_skip).then_some(ChoiceAction::SkipQuestions)
             }
             RequestKind::Rfc { .. } => self.approve_plans.then_some(ChoiceAction::Decline),
             RequestKind::InDoubt { .. } => self.in_doubt,
@@ -83,6 +92,15 @@ impl PresetAnswers {
         }
         .map(Answer::from)
     }
+}
+
+/// Whether nobody is sure of the kind of plan, and the plan does not make up for it.
+fn is_doubtful_guess(talk: &PlanningSlice) -> bool {
+    let guessed = talk.pattern.as_ref().is_some_and(|choice| {
+        choice.confidence < SURE_SCORE && !talk.kind_chosen && choice.pattern.kind.is_some()
+    });
+    let weak = |judged: &StageAssessment| judged.confidence.verdict != ConfidenceVerdict::Continue;
+    guessed && talk.judgements.values().any(weak)
 }
 
 /// How a headless run ended.
@@ -426,6 +444,11 @@ pub(crate) fn drafted_json(state: &SessionState) -> serde_json::Value {
     commands.collect()
 }
 
+/// Whether a question is about the kind of plan.
+fn asks_kind(questions: &[PlanQuestion]) -> bool {
+    questions.iter().any(|question| question.key == KIND_QUESTION)
+}
+
 /// Whether an answer is about something that must be seen before it is given.
 fn is_about_call(kind: &RequestKind) -> bool {
     matches!(kind, RequestKind::Permission { .. } | RequestKind::InDoubt { .. })
@@ -451,6 +474,12 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
                 "answer `retry` with another --provider or --model, or `use the built-in planner`; or set offline_fallback = true"
             }
             RequestKind::Cap { .. } => "raise it on a screen, or with `planwright answer`",
+            RequestKind::Questions { ref questions } if asks_kind(questions) => {
+                "name it with --kind, or answer with `planwright answer`"
+            }
+            RequestKind::Draft { .. } if request.available_choice(ChoiceAction::Approve).is_none() => {
+                "add steps on a screen, or with `planwright answer` and \"request changes: add …\""
+            }
             RequestKind::Draft { .. } | RequestKind::Questions { .. } | RequestKind::Rfc { .. } => {
                 "answer on a screen, with `planwright answer`, or with --yes"
             }
@@ -462,6 +491,13 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
         let asked = format!("{} {about}{} {why}; {remedy}", request.id, request.question);
         lines.push(text::clean_line(&asked).into_owned());
         lines.extend(drafted_commands::card_lines(session, request, &drafted));
+        if let RequestKind::Questions { questions } = &request.kind
+            && asks_kind(questions)
+        {
+            let choices = questions.iter().flat_map(|question| &question.choices);
+            let shown = choices.map(|choice| format!("   {}: {}", choice.answer, choice.effect));
+            lines.extend(shown.map(|line| text::clean_line(&line).into_owned()));
+        }
         if is_about_call(&request.kind) {
             let shown = |detail: &RequestDetail| {
                 text::clean_line(&format!("   {}: {}", detail.label, detail.text)).into_owned()

@@ -1,5 +1,6 @@
 //! Starting a planning conversation: the planner with what surrounds it, and the first events of the session.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use planwright_engine::{SavedDecision, SessionHandle};
 use planwright_files::{self as files, FileLimit};
 use planwright_model::event::{AgentEvent, ApprovalEvent, Event, PlanningEvent};
 use planwright_model::gate::{GateDecision, GateSignals};
-use planwright_model::requests::consent_request;
+use planwright_model::requests::{KIND_QUESTION, consent_request};
 use planwright_model::{
     Actor, OffsetDateTime, PlanContext, PlanDrafter, PolicyOverride, RequestId, Schedule, SessionId,
 };
@@ -36,6 +37,8 @@ pub(crate) struct GoalRequest {
     pub policy: PolicyOverride,
     /// A calendar file to plan around.
     pub calendar: Option<PathBuf>,
+    /// The kind of plan, if the person named one.
+    pub kind: Option<String>,
 }
 
 impl App {
@@ -75,6 +78,10 @@ impl App {
             drafter,
         };
         first.push(began.into());
+        if let Some(kind) = &request.kind {
+            let answers = BTreeMap::from([(KIND_QUESTION.to_owned(), kind.clone())]);
+            first.push(PlanningEvent::QuestionsAnswered { answers }.into());
+        }
         let loops = u64::from(session.app.agent_limits().loops);
         let decision = gate_decision(&goal, &session.app.gate_policy(), loops);
         first.push(AgentEvent::Gated { decision: Box::new(decision) }.into());
@@ -117,9 +124,18 @@ impl App {
         })
     }
 
-    /// The built-in templates and those in the config directory. One with an error is told and left out.
-    fn load_library(&self) -> anyhow::Result<TemplateLibrary> {
-        let templates = read_custom_files(&self.config_dir().join("templates"))?;
+    /// The built-in blueprints and those in the config directory. One with an error is told and left out.
+    pub(crate) fn load_library(&self) -> anyhow::Result<TemplateLibrary> {
+        let templates = read_custom_files(&self.config_dir().join("blueprints"))?;
+        let earlier = self.config_dir().join("templates");
+        if !read_custom_files(&earlier)?.is_empty() {
+            eprint_line(&format!(
+                "planwright: {} holds templates of an earlier version, which are not read any more; write them as \
+                 blueprints in {}, as docs/blueprints.md describes, or plan once and use planwright template save",
+                earlier.display(),
+                self.config_dir().join("blueprints").display()
+            ));
+        }
         let topics = read_custom_files(&self.config_dir().join("topics"))?;
         let (library, errors) =
             TemplateLibrary::with_own(&template_sources(&templates), &template_sources(&topics));

@@ -26,6 +26,7 @@ mod resume_screen;
 mod run;
 mod session;
 mod sessions;
+mod template;
 mod themes;
 mod today;
 mod tools;
@@ -113,6 +114,8 @@ pub(crate) enum CliCommand {
     Demo(DeferredArgs<demo::DemoArgs>),
     /// Answer an open request of a session from another terminal
     Answer(DeferredArgs<answer::AnswerArgs>),
+    /// List the kinds of plan, show one, or keep a plan as one
+    Template(DeferredArgs<template::TemplateArgs>),
     /// List the themes
     Themes,
     /// Print shell completions
@@ -149,6 +152,7 @@ impl CliCommand {
             Self::Today(_) => "today",
             Self::Demo(_) => "demo",
             Self::Answer(_) => "answer",
+            Self::Template(_) => "template",
             Self::Themes => "themes",
             Self::Completions { .. } => "completions",
             Self::Man => "man",
@@ -228,6 +232,9 @@ fn dispatch_command(cli: Cli) -> anyhow::Result<CliExit> {
         Some(CliCommand::Demo(DeferredArgs(args))) => demo::execute_demo(&shared, &args),
         Some(CliCommand::Answer(DeferredArgs(args))) => answer::execute_answer(&shared, &args),
         Some(CliCommand::Goal(words)) => Err(plan::unknown_command_error(&words)),
+        Some(CliCommand::Template(DeferredArgs(args))) => {
+            template::execute_template(&shared, &args)
+        }
         Some(CliCommand::Themes) => themes::execute_themes(&shared),
         Some(CliCommand::Completions { shell }) => documents::print_completions(shell),
         Some(CliCommand::Man) => documents::print_man_page(),

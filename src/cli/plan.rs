@@ -32,6 +32,9 @@ pub(crate) struct PlanArgs {
     /// Plan around the events of a calendar file
     #[arg(long, value_name = "FILE.ics")]
     calendar: Option<PathBuf>,
+    /// The kind of plan, as `planwright template list` names it
+    #[arg(long, value_name = "NAME")]
+    kind: Option<String>,
     /// Reply to the next question (repeatable, in order; `-` reads replies from standard input)
     #[arg(long, value_name = "REPLY")]
     answer: Vec<String>,
@@ -64,8 +67,12 @@ pub(super) fn execute_plan(shared: &SharedArgs, args: &PlanArgs) -> anyhow::Resu
     check_goal(&goal)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
+    if let Some(kind) = &args.kind {
+        super::template::find_kind(&app.load_library()?, kind)?;
+    }
     let request = GoalRequest {
         goal,
+        kind: args.kind.clone(),
         policy: parse_policy(&shared.policy)?,
         calendar: args.calendar.clone(),
     };

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use planwright_model::requests::{describe_assumption, describe_confidence};
 use planwright_model::{
-    AssumptionOrigin, IsoWeek, NodeTree, NodeType, PlanDrafter, Roadmap, RunKind, Schedule,
+    AssumptionOrigin, IsoWeek, NodeTree, NodeType, PlanDrafter, PlanNode, Roadmap, RunKind, Schedule,
     ScheduledBlock, SessionId, TaskId,
 };
 use planwright_plan::grammar::is_infeasible;
@@ -52,8 +52,13 @@ fn add_outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
     lines.push(String::new());
     let minutes = units::format_planned(u64::from(roadmap.total_minutes));
     let tree = roadmap.node_tree();
-    let repeats = roadmap.nodes.iter().any(|node| node.recurrence.is_some());
-    let once = if repeats { ", what repeats counted once" } else { "" };
+    let endless = |node: &PlanNode| {
+        node.recurrence.as_ref().is_some_and(|recurrence| recurrence.count.is_none())
+    };
+    let once = match roadmap.nodes.iter().any(endless) {
+        true => ", what repeats counted once",
+        false => "",
+    };
     lines.push(format!("Outline    {minutes} of work{once}"));
     if let Some(root) = tree.get(&roadmap.root_id) {
         for child in tree.children(&root.id) {
@@ -193,6 +198,7 @@ fn add_assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
 fn add_confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
     lines.push(String::new());
     lines.push("Confidence".to_owned());
+    lines.extend(talk.confidence_sentence().map(|sentence| format!("  {sentence}")));
     for stage in talk.judgements.values() {
         let name = stage.confidence.stage.as_str();
         lines.push(format!("  {name:<9} {}", describe_confidence(&stage.confidence)));

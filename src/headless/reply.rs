@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn words_are_answers_only_where_words_are_asked_for() {
-        let asked = goal_request(RequestId(1));
+        let asked = goal_request(RequestId(1), "");
         assert_eq!(
             parse_answer(&asked, "learn to draw").unwrap(),
             Answer::with_text(A::Reply, "learn to draw")

@@ -4,14 +4,14 @@
 //! listed as not read. Cheap enough for every key press: one pass over the words, templates are parsed once.
 
 use std::ops::Range;
-use std::sync::LazyLock;
+
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
+use crate::offline::blueprint::Blueprint;
 use crate::offline::goal::{Goal, GoalCount, GoalDay, GoalParseContext, UnreadWord};
-use crate::offline::pattern::{self, GENERIC, QUICK};
-use crate::offline::{SubtypeProposals, TemplateLibrary, select_pattern};
+use crate::offline::{KindVerdict, SubtypeProposals, kind, select_kind};
 use crate::working_slots::describe_slots;
 use planwright_model::FactReading;
 use planwright_text::dates::{format_date, format_date_range};
@@ -20,7 +20,7 @@ use planwright_text::units;
 /// What was read from a goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GoalReading {
-    /// The kind of plan as a plain noun ("event", "course"), if the planner is sure of it.
+    /// The kind of plan with its article ("a wedding"), if the planner is sure of it.
     pub kind: Option<String>,
     /// Phrases that the plan uses or keeps, such as "6 weeks, until Tue 29 Dec".
     pub read: Vec<String>,
@@ -31,23 +31,13 @@ pub struct GoalReading {
 }
 
 impl GoalReading {
-    /// Returns the kind with its article: "an event".
-    pub fn kind_with_article(&self) -> Option<String> {
-        let kind = self.kind.as_deref()?;
-        let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-        Some(format!("{article} {kind}"))
-    }
-
     /// Returns whether there is anything to show.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// The confidence from which on a kind is named instead of asked for.
-pub const KIND_CONFIDENCE: f64 = 0.60;
-
-static LIBRARY: LazyLock<TemplateLibrary> = LazyLock::new(TemplateLibrary::built_in);
+use crate::kind_words::BUILT_IN as LIBRARY;
 
 /// Reads a goal as of today.
 pub fn read_goal(text: &str, today: Date) -> GoalReading {
@@ -55,16 +45,15 @@ pub fn read_goal(text: &str, today: Date) -> GoalReading {
     if goal.word_count() == 0 {
         return GoalReading::default();
     }
-    let pick = select_pattern(&goal, &LIBRARY, SubtypeProposals::Off);
-    // A goal that only has an end date fits every kind of project, so none is named.
-    let named = !pick.pattern.is_subtype(QUICK) && !pick.pattern.is_subtype(GENERIC);
-    let sure = named && pick.confidence >= KIND_CONFIDENCE;
+    let pick = select_kind(&goal, &LIBRARY, SubtypeProposals::Off);
+    let sure = pick.best().filter(|_| pick.verdict == KindVerdict::Sure);
+    let file = sure.and_then(|best| LIBRARY.named_blueprint(best.name()));
     let mut notes = goal.notes.clone();
     notes.extend(unread_language(&goal));
     GoalReading {
-        kind: sure.then(|| pick.pattern.kind_noun()),
+        kind: sure.map(|best| best.label()),
         read: read_phrases(&goal, today),
-        not_read: goal.unread_runs().iter().filter_map(|run| leftover(&goal, run)).collect(),
+        not_read: goal.unread_runs().iter().filter_map(|run| leftover(&goal, run, file)).collect(),
         notes,
     }
 }
@@ -172,9 +161,9 @@ const EMPTY_WORDS: [&str; 62] = [
 ];
 
 /// Returns the part of a run that is worth naming, as typed.
-fn leftover(goal: &Goal, run: &[UnreadWord]) -> Option<String> {
+fn leftover(goal: &Goal, run: &[UnreadWord], file: Option<&Blueprint>) -> Option<String> {
     let says = |word: &UnreadWord| {
-        !EMPTY_WORDS.contains(&word.text.as_str()) && !pattern::is_cue_word(&word.text, &LIBRARY)
+        !EMPTY_WORDS.contains(&word.text.as_str()) && !file.is_some_and(|file| kind::is_match_word(&word.text, file))
     };
     // A verb before the subject is part of the goal, not something that was left out.
     let opens = run.first().is_some_and(|word| word.span.start == 0);
@@ -330,40 +319,40 @@ mod tests {
     fn the_goal_of_the_box_is_read() {
         expect(
             "organize a 3-day offsite in Lisbon in March for 40 people, budget 20k, like last year",
-            "event",
+            "a team offsite or retreat",
             &["3 days in March 2027", "Lisbon", "40 people", "budget 20,000"],
             &["like last year"],
         );
         expect(
             "launch a newsletter in 6 weeks, evenings and Saturdays",
-            "launch",
+            "the launch of a newsletter",
             &["6 weeks, until Tue 29 Dec", "evenings and Saturdays"],
             &[],
         );
-        expect("learn Rust, 5 hours a week", "course", &["5 h a week"], &[]);
+        expect("learn Rust, 5 hours a week", "learning to program", &["5 h a week"], &[]);
     }
 
     #[test]
     fn words_on_time_that_used_to_be_ignored_are_read() {
-        expect("lose 5 kg by summer", "", &["until Mon 31 May 2027", "5 kg"], &[]);
-        expect("finish the report tomorrow", "text", &["on Wed 18 Nov"], &[]);
+        expect("lose 5 kg by summer", "losing weight", &["until Mon 31 May 2027", "5 kg"], &[]);
+        expect("finish the report tomorrow", "a document to finish in a day", &["on Wed 18 Nov"], &[]);
         expect("clean the garage next Saturday", "", &["on Sat 21 Nov"], &[]);
         expect(
             "hire two backend engineers this quarter",
-            "",
+            "a search for new employees",
             &["Tue 17 Nov – Thu 31 Dec", "2 engineers"],
             &[],
         );
-        expect("learn piano, weekends only", "creative practice", &["weekends"], &[]);
-        expect("plan the wedding by Easter", "event", &["until Sun 28 Mar 2027"], &[]);
-        expect("write a novel starting today", "text", &["starts today"], &[]);
+        expect("learn piano, weekends only", "learning an instrument", &["weekends"], &[]);
+        expect("plan the wedding by Easter", "a wedding", &["until Sun 28 Mar 2027"], &[]);
+        expect("write a novel starting today", "writing a novel", &["starts today"], &[]);
     }
 
     #[test]
     fn what_exists_who_is_away_and_what_is_counted_are_read() {
         expect(
             "wedding on 2027-06-12 for 80 guests, we have a venue, away 3 to 10 January",
-            "event",
+            "a wedding",
             &[
                 "on Sat 12 Jun 2027",
                 "no work Sun 3 – Sun 10 Jan 2027",
@@ -379,17 +368,17 @@ mod tests {
     #[test]
     fn a_goal_that_fits_no_kind_has_none() {
         assert_eq!(read("be better").kind, None);
-        assert_eq!(read("call the dentist").kind, None);
+        assert_eq!(read("polish the zorbulator in the hangar").kind, None);
         assert_eq!(read(""), GoalReading::default());
     }
 
     #[test]
     fn what_nothing_uses_is_named_as_typed() {
         expect(
-            "rewrite billing from PHP to Go without downtime",
-            "migration",
+            "rewrite billing from PHP to Go, like last year",
+            "the migration of a system to another technology",
             &["from PHP to Go"],
-            &["without downtime"],
+            &["like last year"],
         );
         assert_eq!(
             read("learn Rust so that I can change jobs").not_read,

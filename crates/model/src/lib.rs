@@ -67,7 +67,7 @@ pub use node_details::{TaskCost, other_person};
 pub use node_tree::NodeTree;
 pub use offset_date_time::{IsoWeek, OffsetDateTime};
 pub use outline::{NodeDependency, NodeStatus, NodeType, PlanNode, PlanOutline, Role};
-pub use pattern::{PatternSpec, PatternType};
+pub use pattern::{PatternSpec, PatternType, PlanKind};
 pub use plan::{CriticalPathMeasure, FileCalendar, GraphFacts, NormalizationChange, Plan};
 pub use plan_date::{DateField, NodeDates, PlanDate};
 pub use plan_edit::{NodeFields, NodePlace, PlanEdit, SplitPart, TaskAssignee};

@@ -89,9 +89,16 @@ impl<'a> NodeTree<'a> {
         self.subtree(id).into_iter().filter(|node| self.is_leaf(&node.id)).collect()
     }
 
-    /// Minutes of all leaves at or below a node.
+    /// Minutes of all leaves at or below a node, each as often as it is done. What repeats without an end counts once.
     pub fn total_minutes(&self, id: &TaskId) -> u32 {
-        self.leaves(id).iter().fold(0, |sum, leaf| sum.saturating_add(leaf.work_minutes()))
+        let total = |leaf: &&PlanNode| leaf.work_minutes().saturating_mul(self.repetitions(leaf));
+        self.leaves(id).iter().fold(0, |sum: u32, leaf| sum.saturating_add(total(leaf)))
+    }
+
+    /// How often a leaf is done: by its own recurrence, or else by that of the nearest node above it.
+    fn repetitions(&self, leaf: &PlanNode) -> u32 {
+        let above = || self.ancestors(&leaf.id).into_iter().find_map(|node| node.recurrence.as_ref());
+        leaf.recurrence.as_ref().or_else(above).and_then(|found| found.count).unwrap_or(1).max(1)
     }
 }
 

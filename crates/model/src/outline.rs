@@ -296,6 +296,11 @@ impl PlanNode {
         other_person(&self.owner)
     }
 
+    /// Whether it repeats from a day of its own on. Links of its group do not move it.
+    pub fn repeats_from_own_day(&self) -> bool {
+        self.recurrence.as_ref().is_some_and(|recurrence| recurrence.from.is_some())
+    }
+
     /// The dates that were set by hand.
     pub fn dates(&self) -> NodeDates {
         NodeDates {

@@ -126,6 +126,31 @@ const KIND_NOUNS: [(&str, &str); 24] = [
     ("platform_change", "platform change"),
 ];
 
+/// The kind of a plan: the blueprint that it was drafted from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanKind {
+    /// The name of the blueprint: `wedding`.
+    pub name: String,
+    /// What people call it, with its article: "a wedding".
+    pub label: String,
+}
+
+impl PlanKind {
+    /// The name of a plan that consists of the person's own steps.
+    pub const OWN_STEPS: &'static str = "own_steps";
+
+    /// The kind of a plan that no blueprint fits: the person writes the steps.
+    pub fn own_steps() -> Self {
+        Self { name: Self::OWN_STEPS.to_owned(), label: "a plan of your own steps".to_owned() }
+    }
+
+    /// The label without its article.
+    pub fn noun(&self) -> &str {
+        let label = self.label.as_str();
+        ["a ", "an ", "the "].iter().find_map(|article| label.strip_prefix(article)).unwrap_or(label)
+    }
+}
+
 /// What marks a subtype that still needs a person's approval.
 pub const PROPOSED_PREFIX: &str = "proposed:";
 
@@ -136,6 +161,9 @@ pub struct PatternSpec {
     /// A known subtype, or `proposed:<name>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtype: Option<String>,
+    /// The blueprint; a plan drafted by a model or by an earlier version has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<PlanKind>,
     /// A free label of at most 40 characters, such as `16w`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 40))]
@@ -158,6 +186,7 @@ impl PatternSpec {
         Self {
             pattern_type,
             subtype: None,
+            kind: None,
             variant: None,
             confidence: None,
             introduced_by: NodeOrigin::System,
@@ -177,6 +206,9 @@ impl PatternSpec {
 
     /// What a plan of this kind is called, as a plain noun: "course", "event", "text".
     pub fn kind_noun(&self) -> String {
+        if let Some(kind) = &self.kind {
+            return kind.noun().to_owned();
+        }
         let subtype = self.subtype.as_deref().unwrap_or_default();
         let subtype = subtype.strip_prefix(PROPOSED_PREFIX).unwrap_or(subtype);
         let known = KIND_NOUNS.iter().find(|(name, _)| *name == subtype);
@@ -185,6 +217,32 @@ impl PatternSpec {
             None if subtype.is_empty() => self.pattern_type.kind_noun().to_owned(),
             None => subtype.replace('_', " "),
         }
+    }
+
+    /// The name of the blueprint.
+    pub fn kind_name(&self) -> Option<&str> {
+        self.kind.as_ref().map(|kind| kind.name.as_str())
+    }
+
+    /// What a plan of this kind is called, with its article: "a wedding".
+    pub fn kind_label(&self) -> String {
+        if let Some(kind) = &self.kind {
+            return kind.label.clone();
+        }
+        let noun = self.kind_noun();
+        let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        format!("{article} {noun}")
+    }
+
+    /// The name under which a kind that was turned down is remembered.
+    pub fn exclusion_key(&self) -> String {
+        let name = self.kind_name().or(self.subtype.as_deref()).unwrap_or_default();
+        format!("pattern:{}/{name}", self.pattern_type)
+    }
+
+    /// Whether the plan consists of steps that the person writes.
+    pub fn is_own_steps(&self) -> bool {
+        self.kind_name() == Some(PlanKind::OWN_STEPS)
     }
 
     /// Whether the subtype is `name`.
@@ -196,6 +254,7 @@ impl PatternSpec {
     pub fn is_same_pattern(&self, other: &Self) -> bool {
         self.pattern_type == other.pattern_type
             && self.subtype == other.subtype
+            && self.kind == other.kind
             && self.variant == other.variant
     }
 }

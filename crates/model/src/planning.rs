@@ -453,6 +453,9 @@ pub struct PatternChoice {
     pub second: Option<PatternSpec>,
     #[serde(default)]
     pub explanations: Vec<String>,
+    /// Kinds that may be meant instead, best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<super::requests::OfferedKind>,
     /// A new top-level pattern that was proposed instead; the plan itself uses the canonical one above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed_pattern: Option<String>,

@@ -20,6 +20,19 @@ pub enum RecurrenceFrequency {
     Yearly,
 }
 
+impl RecurrenceFrequency {
+    /// The days of one unit; a month has 30.
+    pub fn in_days(self) -> u32 {
+        match self {
+            Self::Daily => 1,
+            Self::Weekly => 7,
+            Self::Monthly => 30,
+            Self::Quarterly => 91,
+            Self::Yearly => 365,
+        }
+    }
+}
+
 /// A day on which a recurrence falls: of the week, or of the month. The 31st of a shorter month is its last day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(untagged)]
@@ -83,6 +96,10 @@ pub struct Recurrence {
     pub at_local: Option<Time>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
+    /// The first day on which it may fall.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub from: Option<Date>,
     /// The last day on which it may fall.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
@@ -92,7 +109,7 @@ pub struct Recurrence {
 impl Recurrence {
     /// Once in every unit, without an end.
     pub fn every(freq: RecurrenceFrequency) -> Self {
-        Self { freq, interval: 1, by_day: Vec::new(), at_local: None, count: None, until: None }
+        Self { freq, interval: 1, by_day: Vec::new(), at_local: None, count: None, from: None, until: None }
     }
 }
 

@@ -114,7 +114,7 @@ pub enum ChoiceAction {
     Ideas,
     /// Take an idea into the plan, counted from 1; the question stays open.
     TakeIdea(u8),
-    /// Plan it as another kind, counted from 1 in [`crate::requests::OFFERED_KINDS`].
+    /// Plan it as another kind, counted from 1 in [`crate::requests::offered_kinds`].
     PickKind(u8),
     /// Turn a proposal down.
     Decline,

@@ -35,6 +35,9 @@ pub struct RoadmapOption {
     pub id: String,
     pub label: String,
     pub summary: String,
+    /// Which tasks it leaves out or adds, in words; empty for the one that the others are compared with.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tasks: String,
     pub effort_minutes: u32,
     pub span_weeks: u16,
     pub risk: Risk,
@@ -162,6 +165,7 @@ mod tests {
             id: "balanced".into(),
             label: "Balanced".into(),
             summary: "As drafted".into(),
+            tasks: String::new(),
             effort_minutes: 60,
             span_weeks: 1,
             risk: Risk::Low,

@@ -272,7 +272,8 @@ impl<'a> NetworkBuilder<'a> {
     }
 
     fn add_leaf(&mut self, leaf: &'a PlanNode, node: usize) {
-        let phase = self.top_phase(leaf);
+        // What repeats from a day of its own on does not keep its phase open.
+        let phase = self.top_phase(leaf).filter(|_| !leaf.repeats_from_own_day());
         let owner = self.owner_index(leaf);
         let mut item = ScheduleItem {
             node,
@@ -415,10 +416,16 @@ impl<'a> NetworkBuilder<'a> {
             // The start of a container is the earliest of its leaves' starts, and only an opening leaf can have it.
             LinkKind::SS | LinkKind::SF => self.opening_leaves(&link.from),
         };
-        let targets = match link.kind {
+        let targets: Vec<_> = match link.kind {
             LinkKind::FS | LinkKind::SS => self.leaves_with_items(&link.to),
             LinkKind::FF | LinkKind::SF => self.closing_leaf(&link.to).into_iter().collect(),
         };
+        // What repeats from a day of its own on is moved only by links of its own.
+        let bound = |node: &TaskId, leaf: &&PlanNode| {
+            leaf.id == *node || !leaf.repeats_from_own_day()
+        };
+        let sources: Vec<_> = sources.into_iter().filter(|leaf| bound(&link.from, leaf)).collect();
+        let targets = targets.into_iter().filter(|leaf| bound(&link.to, leaf));
         let all: Arc<[usize]> =
             sources.iter().flat_map(|leaf| self.items_of(leaf)).copied().collect();
         if all.is_empty() {

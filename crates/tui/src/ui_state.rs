@@ -262,6 +262,8 @@ pub(crate) struct UiState {
     pub(crate) search_line: Option<SearchLine>,
     /// The row that is edited in place.
     pub(crate) row_editor: Option<Box<RowEditor>>,
+    /// Whether the first step of a plan of own steps was opened for writing.
+    pub(crate) opened_first_step: bool,
     /// The pane that gets the focus back once it is typed.
     pub(crate) return_focus: Option<PaneFocus>,
     pub(crate) drafts: UnsentDrafts,

@@ -132,7 +132,7 @@ fn ideas_and_options_describe_their_difference_in_one_line() {
             "Do the riskiest part of the newsletter first: the same effort and span, less risk late on.",
         ]
     );
-    let library = TemplateLibrary::built_in();
+    let library = TemplateLibrary::fixture();
     let outline =
         draft_outline(context, &library, date(2026, 6, 5), SubtypeProposals::Off).unwrap().outline;
     let mut options = build_roadmap(&outline, &library, RoadmapPreferences::default())
@@ -141,8 +141,8 @@ fn ideas_and_options_describe_their_difference_in_one_line() {
         .options_tried;
     let lines = option_lines(&options, 2);
     assert_eq!(lines.len(), 2);
-    assert!(lines[0].starts_with("1. Balanced (chosen): 48 h over 6 weeks"), "{lines:?}");
-    assert!(lines[1].starts_with("2. Lean: 12 h less"), "{lines:?}");
+    assert!(lines[0].starts_with("1. Balanced (chosen): 48 h (32 h – 71 h 45 min) over 6 weeks"), "{lines:?}");
+    assert!(lines[1].starts_with("2. Lean: leaves out \"Plan the announcement"), "{lines:?}");
     for option in &mut options {
         option.chosen = option.id == "thorough";
     }

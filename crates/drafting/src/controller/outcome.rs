@@ -23,6 +23,8 @@ outcomes! {
     SufficientContext = "sufficient_context",
     NeedsClarification = "needs_clarification",
     AssumedContext = "assumed_context",
+    /// Nobody can say which kind of plan the goal asks for.
+    KindUnknown = "kind_unknown",
     GoalMissing = "goal_missing",
     FatalError = "fatal_error",
     Success = "success",

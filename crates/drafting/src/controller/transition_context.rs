@@ -26,6 +26,8 @@ pub struct TransitionContext<'a> {
     pub offline: bool,
     /// Whether the scout gate found the goal small and the person set no policy.
     pub small_goal: bool,
+    /// Whether the plan consists of steps that the person writes: the outline waits for them.
+    pub own_steps: bool,
     /// Seconds of this segment in which the agent worked.
     pub segment_sec: u64,
     /// Seconds since the person last saw any progress.
@@ -59,6 +61,8 @@ impl TransitionContext<'_> {
     }
 
     pub(super) fn requires_approval(&self, target: ApprovalTarget) -> bool {
-        requires_approval(self.policy, self.small_goal, target)
+        let waits = self.own_steps && target == ApprovalTarget::Outline;
+        let waits = waits && !self.approved.contains(&target);
+        waits || requires_approval(self.policy, self.small_goal, target)
     }
 }

@@ -159,6 +159,8 @@ pub const ROWS: &[TransitionRow] = &[
         O::AssumedContext,
         To(S::DraftOutline),
     ),
+    transition_row("context.kind", At(S::CollectContext), O::KindUnknown, Pause(P::Questions))
+        .with_effects(&[Do(E::ClarifyRound)]),
     transition_row("context.no_goal", At(S::CollectContext), O::GoalMissing, Pause(P::Goal)),
     transition_row("context.fatal", At(S::CollectContext), O::FatalError, To(S::Aborted)),
     transition_row("context.budget", At(S::CollectContext), O::Budget, Pause(P::Budget)),

@@ -2,11 +2,12 @@
 //! effect.
 
 use jiff::ToSpan as _;
+use jiff::civil::Date;
 
 use planwright_model::{PlanContext, QuestionChoice};
 use planwright_text::{dates, units};
 
-use super::facts::{AT, CADENCE, HORIZON, LEVEL, OCCURRENCE, WEEKLY};
+use super::facts::{AT, CADENCE, DAY, HORIZON, LEVEL, OCCURRENCE, WEEKLY};
 use planwright_plan::sizing;
 
 /// Returns the choices of a question, smallest first; empty if no sensible list exists.
@@ -14,6 +15,7 @@ pub(super) fn question_choices(
     context: &PlanContext,
     key: &str,
     assumed: &str,
+    effort: u32,
 ) -> Vec<QuestionChoice> {
     let number = assumed.parse::<u32>().ok().filter(|number| *number > 0);
     let plain = |answers: &[&str]| {
@@ -27,7 +29,7 @@ pub(super) fn question_choices(
             .map(|some| {
                 build_choice(
                     format_duration(some),
-                    describe_total_work(context, some),
+                    describe_finish(context, effort, some),
                     some == minutes,
                 )
             })
@@ -45,9 +47,28 @@ pub(super) fn question_choices(
             .collect(),
         (CADENCE, _) => plain(&["every day", "3 times a week", "every week", "every month"]),
         (LEVEL, _) => plain(&["beginner", "intermediate", "advanced"]),
+        (DAY, _) => day_choices(context, assumed),
         (AT, _) => plain(&["07:00", "12:00", "18:00"]),
+        (_, Some(number)) => values_around(number, 1)
+            .map(|some| build_choice(some.to_string(), String::new(), some == number))
+            .collect(),
         _ => Vec::new(),
     }
+}
+
+/// Returns the choices that a blueprint lists.
+pub(super) fn listed_choices(answers: &[String], assumed: &str) -> Vec<QuestionChoice> {
+    answers.iter().map(|answer| build_choice(answer, String::new(), answer == assumed)).collect()
+}
+
+/// Returns the assumed day and those a week before and after it.
+fn day_choices(context: &PlanContext, assumed: &str) -> Vec<QuestionChoice> {
+    let Ok(day) = assumed.parse::<Date>() else { return Vec::new() };
+    let start = context.constraints.start;
+    let near = [-7, 0, 7].into_iter().filter_map(|days: i64| day.checked_add(days.days()).ok());
+    near.filter(|near| *near >= start)
+        .map(|near| build_choice(dates::format_date(near, start), String::new(), near == day))
+        .collect()
 }
 
 fn build_choice(answer: impl Into<String>, effect: String, assumed: bool) -> QuestionChoice {
@@ -77,22 +98,12 @@ fn format_duration(minutes: u32) -> String {
     }
 }
 
-/// Describes the total work for a number of minutes per week.
-fn describe_total_work(context: &PlanContext, weekly: u32) -> String {
-    let limits = &context.constraints;
-    let days = limits.deadline.and_then(|deadline| {
-        let until = limits.start.until(deadline.local_date()).ok()?;
-        u32::try_from(until.get_days()).ok()
-    });
-    let weeks = days.map(|days| days.div_ceil(7)).or(limits.horizon_weeks.map(u32::from));
-    match weeks {
-        Some(weeks @ 1..) => {
-            let minutes = u64::from(weekly) * u64::from(weeks);
-            let span = units::format_counted(weeks as usize, "week");
-            format!("{} of work in {span}", units::format_planned(minutes))
-        }
-        _ => "a week".to_owned(),
-    }
+/// Describes when the work would be done with a number of minutes a week.
+fn describe_finish(context: &PlanContext, effort: u32, weekly: u32) -> String {
+    let weeks = effort.div_ceil(weekly.max(1)).max(1);
+    let end = describe_end_date(context, weeks);
+    format!("{} of work, about {}", units::format_planned(effort.into()), units::format_counted(weeks as usize, "week"))
+        + &if end.is_empty() { end } else { format!(", {end}") }
 }
 
 /// Describes the day on which this many weeks end.

@@ -2,21 +2,22 @@
 
 use jiff::civil::Date;
 
-use planwright_model::{PlanContext, PlanOutline};
+use planwright_model::{NodeType, PatternSpec, PlanContext, PlanNode, PlanOutline};
 
-use super::blueprint::{self, BlueprintInputs};
+use super::blueprint::{Blueprint, BlueprintSizing, TemplateLibrary};
 use super::facts::{self, ContextQuestion};
 use super::goal::Goal;
-use super::pattern::{self, PatternPick, SubtypeProposals};
-use super::template::{Template, TemplateLibrary};
+use super::instance::{self, AnchorCalendar, BlueprintInstance, InstanceInputs};
+use super::kind::{self, KindPick, SubtypeProposals};
+use super::{pacing, span};
 
 /// Why nothing could be drafted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DraftError {
     #[error("the goal is empty")]
     NoGoal,
-    #[error("no template is there for {0}")]
-    NoTemplate(String),
+    #[error("no kind of plan fits the goal")]
+    NoKind,
 }
 
 impl DraftError {
@@ -24,7 +25,7 @@ impl DraftError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoGoal => "say in one sentence what you want to reach",
-            Self::NoTemplate(_) => "choose another pattern, or add a template for it",
+            Self::NoKind => "say what kind of plan it is; planwright template list shows the kinds",
         }
     }
 }
@@ -33,15 +34,16 @@ impl DraftError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutlineDraft {
     pub outline: PlanOutline,
-    /// How the pattern was chosen; the context's own pattern takes precedence.
-    pub pick: PatternPick,
+    /// How the kind was chosen; the context's own pattern takes precedence.
+    pub pick: KindPick,
     /// Missing facts, most important first.
     pub questions: Vec<ContextQuestion>,
     /// What could not be used, and what the person should know before starting.
     pub notes: Vec<String>,
 }
 
-/// Drafts the outline of a goal. A pattern that the context already has is kept.
+/// Drafts the outline of a goal. A pattern that the context already has is kept; without one, the best kind is used,
+/// however sure it is.
 pub fn draft_outline(
     context: PlanContext,
     library: &TemplateLibrary,
@@ -52,32 +54,110 @@ pub fn draft_outline(
         return Err(DraftError::NoGoal);
     }
     let goal = facts::read_goal(&context, today);
-    let pick = pattern::select_pattern(&goal, library, proposals);
-    let mut context = context;
-    let spec = context.pattern.clone().unwrap_or_else(|| pick.pattern.clone());
-    let template = find_template(library, &spec)?;
+    let pick = kind::select_kind(&goal, library, proposals);
+    let best = || pick.best().map(|best| best.pattern.clone());
+    let spec = context.pattern.clone().or_else(best).ok_or(DraftError::NoKind)?;
+    if spec.is_own_steps() {
+        return Ok(draft_own_steps(context, &goal, spec, pick));
+    }
+    let file = library.find_blueprint(&spec).ok_or(DraftError::NoKind)?;
     let mut notes = goal.notes.clone();
-    context = facts::fill_context(context, &goal, template, &mut notes);
+    let mut context = facts::fill_context(context, &goal, file, &mut notes);
     context.pattern = Some(spec);
-    let size = facts::measure_plan(&context, &goal, template);
-    let plan = blueprint::build_blueprint(
-        BlueprintInputs { goal: &goal, context: &context, template, library, size },
-        100,
-    );
-    notes.extend(plan.notes);
-    notes.extend(template.notes.iter().cloned());
-    let questions = facts::open_questions(&context);
-    let mut outline = PlanOutline::new(blueprint::ROOT, context);
-    outline.nodes = plan.nodes;
+    let planned = build_sized_instance(&mut context, &goal, file, library);
+    notes.extend(planned.notes.iter().cloned());
+    notes.extend(file.notes.iter().cloned());
+    if file.small {
+        notes.push("This is a small task: a few steps for today or tomorrow.".to_owned());
+    }
+    let size = span::measure_span(&context, file);
+    let effort = span::total_effort(&planned.nodes, &planned.nodes[0].id, size.weeks());
+    let questions = facts::open_questions(&context, file, effort);
+    let mut outline = PlanOutline::new(instance::ROOT, context);
+    outline.nodes = planned.nodes;
     Ok(OutlineDraft { outline, pick, questions, notes })
 }
 
-pub(super) fn find_template<'a>(
-    library: &'a TemplateLibrary,
-    spec: &planwright_model::PatternSpec,
-) -> Result<&'a Template, DraftError> {
-    library.find_template(spec).ok_or_else(|| DraftError::NoTemplate(spec.pattern_type.to_string()))
+/// Instantiates the blueprint, assumes hours that suffice for it, and fits its dates to them.
+fn build_sized_instance(
+    context: &mut PlanContext,
+    goal: &Goal,
+    file: &Blueprint,
+    library: &TemplateLibrary,
+) -> BlueprintInstance {
+    let size = span::measure_span(context, file);
+    let inputs = InstanceInputs { goal, context, blueprint: file, library, span: size };
+    let first = instance::build_instance(inputs);
+    let total = span::total_effort(&first.nodes, &first.nodes[0].id, size.weeks());
+    facts::fill_hours(context, file, pacing::needed_weekly(&first, &size), total);
+    raise_assumed_hours(context, file, &first);
+    let size = span::measure_span(context, file);
+    let inputs = InstanceInputs { goal, context, blueprint: file, library, span: size };
+    let planned = instance::build_instance(inputs);
+    let scale = lead_scale(inputs, &planned);
+    let days = pacing::last_finish(&planned, &size, scale);
+    if !facts::extend_past_day(context, file, days) {
+        return finish_instance(planned, &size, scale);
+    }
+    let size = span::measure_span(context, file);
+    let inputs = InstanceInputs { goal, context, blueprint: file, library, span: size };
+    finish_instance(instance::build_instance(inputs), &size, scale)
 }
+
+/// Raises hours that are only assumed until the work fits before its end, or the calendar holds no more.
+fn raise_assumed_hours(context: &mut PlanContext, file: &Blueprint, first: &BlueprintInstance) {
+    // Where a day decides the end, more hours do not move it.
+    if file.is_routine() || file.day.is_some() || file.sizing == BlueprintSizing::Training {
+        return;
+    }
+    loop {
+        let size = span::measure_span(context, file);
+        let late = pacing::last_finish(first, &size, 0.0) > f64::from(size.days) * 0.85;
+        if !late || !facts::raise_hours(context) {
+            return;
+        }
+    }
+}
+
+fn finish_instance(
+    mut planned: BlueprintInstance,
+    size: &span::PlanSpan,
+    scale: f64,
+) -> BlueprintInstance {
+    pacing::relax_due_dates(&mut planned, size, scale);
+    planned
+}
+
+/// Returns how much waiting times shrink. The weeks of a training stay weeks.
+pub(super) fn lead_scale(inputs: InstanceInputs<'_>, planned: &BlueprintInstance) -> f64 {
+    match inputs.blueprint.sizing {
+        BlueprintSizing::Training => 1.0,
+        BlueprintSizing::Tasks => {
+            let most = AnchorCalendar::new(inputs).lead_ratio();
+            pacing::fit_waiting_times(planned, &inputs.span, most)
+        }
+    }
+}
+
+/// Drafts a plan that no blueprint fits: the goal, and one empty step for the person to write.
+fn draft_own_steps(
+    context: PlanContext,
+    goal: &Goal,
+    spec: PatternSpec,
+    pick: KindPick,
+) -> OutlineDraft {
+    let mut notes = goal.notes.clone();
+    let mut context = facts::fill_plain_context(context, goal, &mut notes);
+    context.pattern = Some(spec);
+    let mut outline = PlanOutline::new(instance::ROOT, context);
+    let mut step = PlanNode::new_child(&outline.nodes[0], "t1", NodeType::Task, "");
+    step.estimate_minutes = Some(OWN_STEP_MINUTES);
+    outline.nodes.push(step);
+    OutlineDraft { outline, pick, questions: Vec::new(), notes }
+}
+
+/// The minutes of a step that the person has not estimated.
+pub(super) const OWN_STEP_MINUTES: u32 = 60;
 
 /// Parses the goal of an outline as of its first day: dates in it have been resolved before.
 pub(super) fn parse_outline_goal(outline: &PlanOutline) -> Goal {

@@ -9,13 +9,13 @@ use planwright_model::{
     QuestionChoice, Weekday,
 };
 
-use super::choices;
-use super::goal::{CadencePeriod, CalendarRegion, Goal, GoalCadence, GoalParseContext};
-use super::pattern::QUICK;
-use super::template::{PeriodSlot, Template, TemplateSizing};
+use super::blueprint::{Blueprint, BlueprintSizing};
+use super::goal::{CadencePeriod, CalendarRegion, Goal, GoalCadence, GoalDay, GoalParseContext};
+use super::{choices, span};
 use crate::change_requests::{ContextChange, apply_context_change};
 use crate::own_hours::describe_weekly_hours;
-use planwright_plan::sizing::{self, HoursOrigin};
+use planwright_plan::sizing;
+use planwright_text::dates;
 
 pub(super) const HORIZON: &str = "horizon_weeks";
 pub(super) const WEEKLY: &str = "weekly_minutes";
@@ -24,8 +24,8 @@ pub(super) const CADENCE: &str = "cadence";
 pub(super) const LEVEL: &str = "level";
 pub(super) const AT: &str = "at_local";
 
-/// Facts that a person would be asked for, those with the largest effect first: effort, then dates.
-const ASKED: [&str; 6] = [HORIZON, WEEKLY, OCCURRENCE, CADENCE, LEVEL, AT];
+/// The day of the thing itself.
+pub(super) const DAY: &str = "day";
 
 /// A missing fact, with the value assumed for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,38 +45,43 @@ pub(super) fn read_goal(context: &PlanContext, today: Date) -> Goal {
     Goal::parse(&context.goal_text, today)
 }
 
-/// Returns the open questions of a context, most important first.
-pub fn open_questions(context: &PlanContext) -> Vec<ContextQuestion> {
-    let open = |key: &&str| {
-        context.find_assumption(key).filter(|found| found.origin == AssumptionOrigin::Template)
-    };
-    let questions = ASKED.iter().filter_map(open);
+/// Returns the open questions of a context in the order in which they were filled in: what changes most comes first.
+/// `effort` is the total work of the plan.
+pub(super) fn open_questions(
+    context: &PlanContext,
+    file: &Blueprint,
+    effort: u32,
+) -> Vec<ContextQuestion> {
+    let open = |found: &&Assumption| found.origin == AssumptionOrigin::Template;
+    let questions = context.assumptions.iter().filter(open);
     questions
         .filter_map(|found| {
             let text = found.question.clone()?;
             let (key, assumed) = (found.key.clone(), found.value.clone());
-            let choices = choices::question_choices(context, &key, &assumed);
+            let own = file.questions.iter().find(|question| *question.key.get_ref() == key);
+            let choices = match own.filter(|question| !question.choices.is_empty()) {
+                Some(question) => choices::listed_choices(&question.choices, &assumed),
+                None => choices::question_choices(context, &key, &assumed, effort),
+            };
             Some(ContextQuestion { key, text, assumed, choices })
         })
         .collect()
 }
 
-/// Fills the context from the goal and the template. Values that a template filled in before are recomputed.
+/// Fills the dates, counts and rhythms of the context from the goal and the blueprint. Values that a blueprint filled
+/// in before are recomputed.
 pub(super) fn fill_context(
     mut context: PlanContext,
     goal: &Goal,
-    template: &Template,
+    file: &Blueprint,
     notes: &mut Vec<String>,
 ) -> PlanContext {
     clear_assumed(&mut context);
     fill_stated_times(&mut context, goal);
-    fill_deadline(&mut context, goal, template, notes);
-    fill_hours(&mut context, goal, template);
-    fill_cadence(&mut context, goal, template);
-    if template.pattern == PatternType::ProgressiveAccumulationArc {
-        let question = format!("How far are you with this already: {}?", goal.subject.name);
-        add_assumption(&mut context, LEVEL, "beginner", Some(question));
-    }
+    fill_stated_hours(&mut context, goal, file);
+    fill_dates(&mut context, goal, file, notes);
+    fill_counts(&mut context, goal, file);
+    fill_cadence(&mut context, goal, file);
     let start = context.constraints.start.to_string();
     add_assumption(&mut context, "start", &start, None);
     let zone = context.calendar.tz.clone();
@@ -85,6 +90,113 @@ pub(super) fn fill_context(
     add_assumption(&mut context, "working", &hours, None);
     context
 }
+
+/// Fills the context of a plan without a blueprint: what the goal states, and eight weeks if it states no end.
+pub(super) fn fill_plain_context(
+    mut context: PlanContext,
+    goal: &Goal,
+    notes: &mut Vec<String>,
+) -> PlanContext {
+    clear_assumed(&mut context);
+    fill_stated_times(&mut context, goal);
+    let limits = &mut context.constraints;
+    if let (None, Some(date)) = (limits.deadline, goal.last_day()) {
+        limits.deadline = Some(working_day_end(&context.calendar, date, notes));
+    }
+    limits.weekly_minutes = limits.weekly_minutes.or(goal.weekly_minutes);
+    limits.horizon_weeks = limits.horizon_weeks.or(goal.horizon_weeks);
+    if limits.deadline.is_none() && limits.horizon_weeks.is_none() {
+        limits.horizon_weeks = Some(PLAIN_WEEKS);
+        add_assumption(&mut context, HORIZON, &PLAIN_WEEKS.to_string(), None);
+    }
+    if context.constraints.weekly_minutes.is_none() {
+        let minutes = (2 * LEAST_WEEKLY).min(span::weekly_capacity(&context).max(60));
+        context.constraints.weekly_minutes = Some(minutes);
+        add_assumption(&mut context, WEEKLY, &minutes.to_string(), None);
+    }
+    let zone = context.calendar.tz.clone();
+    add_assumption(&mut context, "tz", &zone, None);
+    context
+}
+
+/// The weeks that a plan of the person's own steps has if the goal states none.
+const PLAIN_WEEKS: u16 = 8;
+
+/// Assumes hours that suffice for the work, if the person states none. They decide dates, never the effort.
+pub(super) fn fill_hours(
+    context: &mut PlanContext,
+    file: &Blueprint,
+    needed: u32,
+    total: u32,
+) {
+    let limits = &mut context.constraints;
+    if let (Some(stated), Some(all)) =
+        (limits.weekly_minutes, limits.all_plans_weekly_minutes.as_mut())
+    {
+        *all = stated.max(*all);
+    }
+    if !file.is_routine() && context.constraints.weekly_minutes.is_none() {
+        // Weeks of training do not begin on Mondays, so a week of the calendar may hold parts of two.
+        let rhythm = file.weekly.as_ref().map_or(0, |weekly| *weekly.get_ref());
+        let rhythm = match file.sizing {
+            BlueprintSizing::Training => rhythm + rhythm / 3,
+            BlueprintSizing::Tasks => rhythm,
+        };
+        let roomy = needed.saturating_add(needed / 5);
+        let least = total.clamp(60, LEAST_WEEKLY);
+        let minutes = rhythm.max(roomy).max(least).div_ceil(60) * 60;
+        let minutes = minutes.min(span::weekly_capacity(context).max(60));
+        if let Some(own) = own_weekly_minutes(context).filter(|own| *own <= minutes) {
+            context.constraints.weekly_minutes = Some(own);
+            let (key, value) = (WEEKLY.to_owned(), own.to_string());
+            let origin = AssumptionOrigin::Memory;
+            context.assumptions.push(Assumption { key, value, origin, question: None });
+        } else {
+            context.constraints.weekly_minutes = Some(minutes);
+            // Something small is not worth a question.
+            let asks = !file.small && needed > 120;
+            let question = hours_question(minutes);
+            add_assumption(context, WEEKLY, &minutes.to_string(), asks.then_some(question));
+        }
+    }
+    if !file.is_routine() {
+        raise_daily_limit(context);
+    }
+    fill_remarks(context, file);
+    if file.pattern == PatternType::ProgressiveAccumulationArc {
+        add_assumption(context, LEVEL, "beginner", None);
+    }
+}
+
+/// Raises the assumed hours by an hour a week. Returns whether that was possible.
+pub(super) fn raise_hours(context: &mut PlanContext) -> bool {
+    let most = span::weekly_capacity(context);
+    let Some(found) = context
+        .assumptions
+        .iter_mut()
+        .find(|found| found.key == WEEKLY && found.origin == AssumptionOrigin::Template)
+    else {
+        return false;
+    };
+    let now = context.constraints.weekly_minutes.unwrap_or(0);
+    if now + 60 > most {
+        return false;
+    }
+    let raised = now + 60;
+    context.constraints.weekly_minutes = Some(raised);
+    found.value = raised.to_string();
+    if let Some(question) = &mut found.question {
+        *question = hours_question(raised);
+    }
+    true
+}
+
+fn hours_question(minutes: u32) -> String {
+    format!("How many hours a week can you give it? ({} are assumed)", format_hours(minutes))
+}
+
+/// The hours a week that are assumed at least for anything that is not small.
+const LEAST_WEEKLY: u32 = 300;
 
 fn clear_assumed(context: &mut PlanContext) {
     let assumed = |context: &PlanContext, key: &str| {
@@ -147,25 +259,168 @@ fn fill_stated_times(context: &mut PlanContext, goal: &Goal) {
     }
 }
 
-fn fill_deadline(
-    context: &mut PlanContext,
-    goal: &Goal,
-    template: &Template,
-    notes: &mut Vec<String>,
-) {
+/// Takes the hours that the goal states: a week's, or those of a rhythm.
+fn fill_stated_hours(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
+    // A routine takes the time of its tasks.
+    if file.is_routine() {
+        return;
+    }
+    let by_rhythm = || {
+        let times = goal.cadence.as_ref()?.per_week();
+        Some((f64::from(goal.occurrence_minutes?) * times).round() as u32)
+    };
     let limits = &mut context.constraints;
-    if limits.deadline.is_none()
-        && let Some(date) = goal.last_day()
-    {
+    limits.weekly_minutes = limits
+        .weekly_minutes
+        .or(goal.weekly_minutes)
+        .or_else(by_rhythm)
+        .filter(|minutes| *minutes > 0);
+}
+
+fn fill_dates(context: &mut PlanContext, goal: &Goal, file: &Blueprint, notes: &mut Vec<String>) {
+    let weeks = *file.weeks.get_ref();
+    let end = goal.deadline.or(match (&file.day, goal.day) {
+        (None, Some(day)) => Some(day.last_day()),
+        _ => None,
+    });
+    let limits = &mut context.constraints;
+    if let (None, Some(date)) = (limits.deadline, end) {
         limits.deadline = Some(working_day_end(&context.calendar, date, notes));
     }
-    limits.horizon_weeks = limits.horizon_weeks.or(goal.horizon_weeks).map(|weeks| weeks.max(1));
+    // Where a day decides the length, the weeks of an earlier draft do not.
+    let fixed = context.assumptions.iter().any(|known| known.key == HORIZON);
+    let before = limits.horizon_weeks.filter(|_| fixed || file.day.is_none());
+    limits.horizon_weeks = before.or(goal.horizon_weeks).map(|weeks| weeks.max(1));
+    if file.day.is_some() {
+        fill_day(context, goal, file);
+        return;
+    }
+    let limits = &context.constraints;
     if limits.deadline.is_none() && limits.horizon_weeks.is_none() {
-        limits.horizon_weeks = Some(template.weeks);
-        // A routine has no end and a small task is not worth a question.
-        let asks = template.sizing != TemplateSizing::ByTasks && template.subtype != QUICK;
-        let question = format!("By when should it be done? ({} weeks are assumed)", template.weeks);
-        add_assumption(context, HORIZON, &template.weeks.to_string(), asks.then_some(question));
+        let assumed = span::stretched_weeks(context, file).unwrap_or(weeks);
+        context.constraints.horizon_weeks = Some(assumed);
+        // A routine has no end, and a small task is not worth a question.
+        let asks = !file.is_routine() && !file.small && span::stretched_weeks(context, file).is_none();
+        let question = format!("By when should it be done? ({assumed} weeks are assumed)");
+        add_assumption(context, HORIZON, &assumed.to_string(), asks.then_some(question));
+    }
+}
+
+/// Fills in the day of the thing itself. Without a deadline the plan ends two weeks after it, for what follows.
+fn fill_day(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
+    let start = context.constraints.start;
+    let known = context.find_assumption(DAY).and_then(|found| found.value.parse::<Date>().ok());
+    let stated = known.or(match goal.day {
+        Some(GoalDay::On(day)) => Some(day),
+        _ => None,
+    });
+    let day = match stated {
+        Some(day) => {
+            set_stated(context, DAY, &day.to_string());
+            day
+        }
+        None => {
+            let day = span::assume_day(goal, file, start, context.constraints.horizon_weeks);
+            let asks = file.day_question.as_ref().map(|text| {
+                format!("{} ({} is assumed)", text.get_ref(), dates::format_date(day, start))
+            });
+            add_assumption(context, DAY, &day.to_string(), asks);
+            day
+        }
+    };
+    let limits = &mut context.constraints;
+    if limits.deadline.is_none() {
+        let until = super::instance::days_between(start, day) + 1;
+        let weeks = u16::try_from(until.div_ceil(7)).unwrap_or(u16::MAX);
+        limits.horizon_weeks = Some(weeks.saturating_add(follow_up_weeks(file)).max(1));
+    }
+}
+
+/// Lets a plan go on until its last task, if that comes long after its day. Returns whether that changed anything.
+pub(super) fn extend_past_day(context: &mut PlanContext, file: &Blueprint, days: f64) -> bool {
+    let limits = &mut context.constraints;
+    let Some(weeks) = limits.horizon_weeks.filter(|_| file.day.is_some() && limits.deadline.is_none())
+    else {
+        return false;
+    };
+    let needed = (days / 7.0).ceil().clamp(0.0, 520.0) as u16;
+    let stretched = needed > weeks;
+    limits.horizon_weeks = Some(weeks.max(needed));
+    stretched
+}
+
+/// Returns the weeks that a plan goes on after its day, for thanks, payments and rest.
+fn follow_up_weeks(file: &Blueprint) -> u16 {
+    let tasks = file.all_tasks();
+    let dates = tasks.iter().flat_map(|task| [&task.at, &task.by, &task.until]).flatten();
+    let last = dates.map(|date| date.get_ref().days).max().unwrap_or(0);
+    let main = tasks.iter().rposition(|task| {
+        task.at.as_ref().is_some_and(|at| at.get_ref().days == 0)
+    });
+    let follows = main.is_some_and(|main| main + 1 < tasks.len());
+    match u16::try_from(last) {
+        Ok(days @ 1..) => days.div_ceil(7) + 1,
+        _ if follows => 1,
+        _ => 0,
+    }
+}
+
+/// Takes counts from the goal, and assumes the others.
+fn fill_counts(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
+    let asked = |name: &str| {
+        file.questions.iter().find(|question| question.key.get_ref() == name)
+    };
+    let listed = file.questions.iter().map(|question| question.key.get_ref().as_str());
+    let others = file.counts.keys().map(String::as_str).filter(|name| asked(name).is_none());
+    let names: Vec<&str> =
+        listed.filter(|name| file.counts.contains_key(*name)).chain(others).collect();
+    for name in names {
+        let Some(count) = file.counts.get(name) else { continue };
+        if let Some(amount) = stated_count(goal, name, &count.words) {
+            set_stated(context, name, &amount.to_string());
+            continue;
+        }
+        let assumed = asked(name)
+            .and_then(|question| question.default.trim().parse().ok())
+            .unwrap_or(count.default);
+        let question = asked(name).map(|question| question.text.clone());
+        add_assumption(context, name, &assumed.to_string(), question);
+    }
+}
+
+/// Returns the number that the goal states for one of the nouns.
+fn stated_count(goal: &Goal, name: &str, words: &[String]) -> Option<u32> {
+    let singular = name.strip_suffix('s').unwrap_or(name);
+    let fits = |noun: &str| {
+        noun == name
+            || noun == singular
+            || words.iter().any(|word| {
+                noun == word || noun.ends_with(&format!(" {word}")) || word.ends_with(&format!(" {noun}"))
+            })
+    };
+    goal.counts.iter().find(|count| fits(&count.noun)).map(|count| count.amount)
+}
+
+/// Lists the questions of the file that are remarks, with what is assumed for them.
+fn fill_remarks(context: &mut PlanContext, file: &Blueprint) {
+    for question in &file.questions {
+        let key = question.key.get_ref();
+        if file.counts.contains_key(key) || question.default.trim().is_empty() {
+            continue;
+        }
+        add_assumption(context, key, &question.default, Some(question.text.clone()));
+    }
+}
+
+/// Keeps a value that the person stated.
+fn set_stated(context: &mut PlanContext, key: &str, value: &str) {
+    if context.find_assumption(key).is_none() {
+        context.assumptions.push(Assumption {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            origin: AssumptionOrigin::User,
+            question: None,
+        });
     }
 }
 
@@ -201,44 +456,6 @@ pub(super) fn last_working_day(calendar: &PlanCalendar) -> Option<Weekday> {
     calendar.working.iter().rev().find(|(_, hours)| !hours.is_empty()).map(|(day, _)| *day)
 }
 
-fn fill_hours(context: &mut PlanContext, goal: &Goal, template: &Template) {
-    if template.sizing == TemplateSizing::ByTasks || template.total_minutes.is_some() {
-        return;
-    }
-    let by_rhythm = || {
-        let times = goal.cadence.as_ref()?.per_week();
-        Some((f64::from(goal.occurrence_minutes?) * times).round() as u32)
-    };
-    let limits = &mut context.constraints;
-    limits.weekly_minutes = limits
-        .weekly_minutes
-        .or(goal.weekly_minutes)
-        .or_else(by_rhythm)
-        .filter(|minutes| *minutes > 0);
-    if let (Some(stated), Some(all)) =
-        (limits.weekly_minutes, limits.all_plans_weekly_minutes.as_mut())
-    {
-        *all = stated.max(*all);
-    }
-    if limits.weekly_minutes.is_none() {
-        let minutes = template.weekly_minutes.unwrap_or(300);
-        if let Some(own) = own_weekly_minutes(context).filter(|own| *own <= minutes) {
-            context.constraints.weekly_minutes = Some(own);
-            let (key, value, origin) =
-                (WEEKLY.to_owned(), own.to_string(), AssumptionOrigin::Memory);
-            context.assumptions.push(Assumption { key, value, origin, question: None });
-            return raise_daily_limit(context);
-        }
-        context.constraints.weekly_minutes = Some(minutes);
-        let question = format!(
-            "How many hours a week can you give it? ({} are assumed)",
-            format_hours(minutes)
-        );
-        add_assumption(context, WEEKLY, &minutes.to_string(), Some(question));
-    }
-    raise_daily_limit(context);
-}
-
 /// The minutes a week that the person has for plans of their own, where they ever said it.
 fn own_weekly_minutes(context: &PlanContext) -> Option<u32> {
     let kept = |found: &Assumption| found.origin == AssumptionOrigin::Memory;
@@ -271,23 +488,24 @@ fn format_hours(minutes: u32) -> String {
     }
 }
 
-fn fill_cadence(context: &mut PlanContext, goal: &Goal, template: &Template) {
-    if matches!(template.pattern, PatternType::RecurringCycle | PatternType::HybridProjectCycle)
+fn fill_cadence(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
+    if matches!(file.pattern, PatternType::RecurringCycle | PatternType::HybridProjectCycle)
         && goal.cadence.is_none()
         && goal.per_period.is_none()
     {
-        let words = goal_cadence(goal, template).describe();
+        let words = goal_cadence(goal, file).describe();
         add_assumption(context, CADENCE, &words, Some(format!("How often? ({words} is assumed)")));
     }
-    if let Some(time) = default_time_of_day(context, goal, template) {
+    if let Some(time) = default_time_of_day(context, goal, file) {
         let time = time.strftime("%H:%M").to_string();
         let question = format!("At what time of day? ({time} is assumed)");
         add_assumption(context, AT, &time, Some(question));
     }
-    let stated = template.cycles.iter().flat_map(|cycle| &cycle.tasks).find(|task| task.stated);
-    if let Some(minutes) = stated.and_then(|task| task.minutes)
+    let stated = file.cycles.iter().flat_map(|cycle| &cycle.tasks).find(|task| task.stated);
+    if let Some(effort) = stated.and_then(|task| task.effort.as_ref())
         && goal.occurrence_minutes.is_none()
     {
+        let minutes = effort.get_ref().likely();
         let question = format!("How many minutes does it take each time? ({minutes} are assumed)");
         add_assumption(context, OCCURRENCE, &minutes.to_string(), Some(question));
     }
@@ -298,16 +516,16 @@ fn fill_cadence(context: &mut PlanContext, goal: &Goal, template: &Template) {
 pub(super) fn default_time_of_day(
     context: &PlanContext,
     goal: &Goal,
-    template: &Template,
+    file: &Blueprint,
 ) -> Option<Time> {
-    let free = template.cycles.iter().any(|cycle| cycle.when == PeriodSlot::Any);
-    if template.pattern != PatternType::RecurringCycle || goal.at_local.is_some() || !free {
+    let free = file.cycles.iter().any(|cycle| cycle.at_time.is_none());
+    if file.pattern != PatternType::RecurringCycle || goal.at_local.is_some() || !free {
         return None;
     }
     let working = &context.calendar.working;
     let first = working.values().flatten().map(|hours| hours.start).min();
     let has_hours = |day: &Weekday| working.get(day).is_some_and(|hours| !hours.is_empty());
-    let cadence = goal_cadence(goal, template);
+    let cadence = goal_cadence(goal, file);
     let assumed = match cadence.every {
         // The time before working hours is free.
         CadencePeriod::Day if !Weekday::ALL.iter().all(has_hours) => {
@@ -335,13 +553,13 @@ fn part_of_day(text: &str) -> Option<Time> {
 }
 
 /// Returns how often a routine or a round occurs.
-pub(super) fn goal_cadence(goal: &Goal, template: &Template) -> GoalCadence {
+pub(super) fn goal_cadence(goal: &Goal, file: &Blueprint) -> GoalCadence {
     let per_period = goal.per_period.as_ref().map(|found| found.period.clone());
-    let fallback = match template.pattern {
+    let fallback = match file.pattern {
         PatternType::HybridProjectCycle => GoalCadence::once_per(CadencePeriod::Month),
         _ => GoalCadence::once_per(CadencePeriod::Week),
     };
-    match template.pattern {
+    match file.pattern {
         PatternType::HybridProjectCycle => per_period.or_else(|| goal.cadence.clone()),
         _ => goal.cadence.clone().or(per_period),
     }
@@ -351,64 +569,4 @@ pub(super) fn goal_cadence(goal: &Goal, template: &Template) -> GoalCadence {
 /// Describes the working hours of an ordinary week.
 pub(crate) fn describe_hours(calendar: &PlanCalendar) -> String {
     describe_weekly_hours(&calendar.working)
-}
-
-/// The length and capacity of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PlanSize {
-    pub(super) days: u32,
-    pub(super) weekly_minutes: u32,
-    /// The minutes that the calendar and the limits allow over the entire horizon.
-    pub(super) capacity: u32,
-    pub(super) effort: u32,
-}
-
-impl PlanSize {
-    pub(super) fn weeks(&self) -> u16 {
-        u16::try_from(self.days.div_ceil(7)).unwrap_or(u16::MAX).max(1)
-    }
-}
-
-/// Computes the size of a filled context.
-pub(super) fn measure_plan(context: &PlanContext, goal: &Goal, template: &Template) -> PlanSize {
-    let limits = &context.constraints;
-    let days = horizon_days(context, template);
-    let hours = match context.find_assumption(WEEKLY) {
-        Some(found) if found.origin == AssumptionOrigin::Template => HoursOrigin::Assumed,
-        _ => HoursOrigin::Stated,
-    };
-    let room = weekly_capacity(context);
-    let weekly_minutes = limits.weekly_minutes.unwrap_or(room);
-    let capacity = u64::from(days) * u64::from(weekly_minutes.min(room)) / 7;
-    let effort = match template.total_minutes {
-        Some(minutes) => sizing::round_down_to_unit(
-            goal.occurrence_minutes.unwrap_or(minutes).max(2 * sizing::EFFORT_UNIT_MINUTES),
-        ),
-        None => sizing::planned_effort(
-            days,
-            weekly_minutes,
-            hours,
-            context.strategy_profile.target_utilization,
-        ),
-    };
-    PlanSize { days, weekly_minutes, capacity: u32::try_from(capacity).unwrap_or(u32::MAX), effort }
-}
-
-fn horizon_days(context: &PlanContext, template: &Template) -> u32 {
-    let limits = &context.constraints;
-    if let Some(deadline) = limits.deadline {
-        let last = deadline.local_date().checked_add(1.day()).unwrap_or(Date::MAX);
-        let days = limits.start.until(last).map_or(0, |span| span.get_days());
-        return u32::try_from(days).unwrap_or(0).max(1);
-    }
-    u32::from(limits.horizon_weeks.unwrap_or(template.weeks)) * 7
-}
-
-/// Returns the minutes of an ordinary week that hours and daily limit allow.
-fn weekly_capacity(context: &PlanContext) -> u32 {
-    let most = context.constraints.max_daily_minutes;
-    let day = |hours: &Vec<planwright_model::LocalTimeInterval>| {
-        hours.iter().map(|span| span.duration_minutes()).sum::<u32>().min(most)
-    };
-    context.calendar.working.values().map(day).sum()
 }

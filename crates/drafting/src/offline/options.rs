@@ -4,19 +4,20 @@ use planwright_model::{
     NodeTree, NodeType, PlanContext, PlanNode, Risk, RoadmapOption, Role, TaskId,
 };
 
-use planwright_text::units::format_planned;
+use planwright_text::units::{format_planned, format_planned_range};
 
-use super::blueprint::{Blueprint, BlueprintInputs, BlueprintLink, BlueprintWeight};
-use super::template::TemplateSizing;
+use super::blueprint::{Blueprint, BlueprintSizing, EffortRange};
+use super::instance::InstanceLink;
+use super::span::PlanSpan;
 
 /// An approach to the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanApproach {
-    /// As defined by the template.
+    /// As the blueprint describes it.
     Balanced,
-    /// Without optional tasks, three quarters of the effort.
+    /// Without the tasks that can be spared.
     Lean,
-    /// With a check in every phase, a quarter more effort.
+    /// With a check at the end of every phase.
     Thorough,
 }
 
@@ -38,33 +39,46 @@ impl PlanApproach {
             Self::Thorough => "Thorough",
         }
     }
-
-    /// Returns the effort in percent of the balanced approach.
-    pub fn effort_percent(self) -> u32 {
-        match self {
-            Self::Balanced => 100,
-            Self::Lean => 75,
-            Self::Thorough => 125,
-        }
-    }
 }
 
-/// Returns the ids of the optional leaves that the lean approach omits; a container keeps its last task.
-pub(super) fn optional_leaves(nodes: &[PlanNode], root: &TaskId) -> Vec<TaskId> {
+/// Returns the ids of the leaves that the lean approach leaves out: the optional ones, or else looks back. A container
+/// keeps its last task.
+pub(super) fn spare_leaves(nodes: &[PlanNode], root: &TaskId) -> Vec<TaskId> {
     let tree = NodeTree::new(nodes);
     let droppable = |leaf: &&PlanNode| {
         let siblings =
             leaf.parent_id.as_ref().map(|parent| tree.children(parent).count()).unwrap_or_default();
-        leaf.optional && siblings > 1
+        siblings > 1 && !leaf.milestone
     };
-    tree.leaves(root).into_iter().filter(droppable).map(|leaf| leaf.id.clone()).collect()
+    let leaves: Vec<&PlanNode> = tree.leaves(root).into_iter().filter(droppable).collect();
+    leaves.iter().filter(|leaf| leaf.optional).map(|leaf| leaf.id.clone()).collect()
 }
+
+/// Names tasks by their titles: "leaves out "A" and 3 others".
+pub(super) fn describe_titles(verb: &str, nodes: &[PlanNode], ids: &[TaskId]) -> String {
+    let titles: Vec<String> = nodes
+        .iter()
+        .filter(|node| ids.contains(&node.id))
+        .map(|node| format!("\"{}\"", node.title))
+        .collect();
+    match titles.as_slice() {
+        [] => String::new(),
+        [one] => format!("{verb} {one}"),
+        [one, two] => format!("{verb} {one} and {two}"),
+        [one, two, rest @ ..] => format!("{verb} {one}, {two} and {} more", rest.len()),
+    }
+}
+
+/// The minutes of a check: reading a result takes about as long whatever it took to make.
+const CHECK_MINUTES: u32 = 20;
+/// The minutes of a check of a routine.
+const SHORT_CHECK_MINUTES: u32 = 5;
 
 /// Adds a check to every phase, or else to every cycle, or else to the goal itself.
 pub(super) fn add_checks(
     nodes: &mut Vec<PlanNode>,
     root: &TaskId,
-    plan: &mut Blueprint,
+    links: &mut Vec<InstanceLink>,
 ) -> Vec<TaskId> {
     let of = |kind: NodeType| -> Vec<PlanNode> {
         nodes.iter().filter(|node| node.node_type == kind).cloned().collect()
@@ -75,7 +89,7 @@ pub(super) fn add_checks(
         .find(|list| !list.is_empty());
     let mut added = Vec::new();
     for parent in found.unwrap_or_default() {
-        let check = build_check(&parent, nodes, root, plan);
+        let check = build_check(&parent, nodes, root, links);
         added.push(check.id.clone());
         nodes.push(check);
     }
@@ -86,7 +100,7 @@ fn build_check(
     parent: &PlanNode,
     nodes: &[PlanNode],
     root: &TaskId,
-    plan: &mut Blueprint,
+    links: &mut Vec<InstanceLink>,
 ) -> PlanNode {
     let id = if parent.id == *root { "check".to_owned() } else { format!("{}.check", parent.id) };
     let title: String = format!("Check the result of: {}", parent.title)
@@ -94,95 +108,82 @@ fn build_check(
         .take(PlanNode::MAX_TITLE_CHARS)
         .collect();
     let mut check = PlanNode::new_child(parent, id, NodeType::Task, title);
-    "what it was to bring is there, and what is missing has a date"
+    "What is found here is cheaper to fix than later.".clone_into(&mut check.why);
+    "every task above meets its own description, and what does not has a date"
         .clone_into(&mut check.done_when);
     check.role = Role::Review;
     check.intensity = parent.intensity;
+    let short = parent.recurrence.is_some();
+    check.estimate_minutes = Some(if short { SHORT_CHECK_MINUTES } else { CHECK_MINUTES });
     let tree = NodeTree::new(nodes);
     let siblings: Vec<&PlanNode> =
         tree.children(&parent.id).filter(|node| node.stream == check.stream).collect();
     check.position = siblings.iter().map(|node| node.position + 1).max().unwrap_or(0);
     if let Some(last) = siblings.iter().rev().find(|node| node.recurrence.is_none()) {
-        plan.links.push(BlueprintLink::finish_to_start(&last.id, &check.id));
+        links.push(InstanceLink::finish_to_start(&last.id, &check.id));
     }
-    let weight = check_weight(&siblings, &tree, plan);
-    plan.weights.insert(check.id.clone(), weight);
     check
 }
 
-/// Returns half an average task, or five minutes if tasks have fixed minutes.
-fn check_weight(
-    siblings: &[&PlanNode],
-    tree: &NodeTree<'_>,
-    plan: &mut Blueprint,
-) -> BlueprintWeight {
-    let mut sum = 0;
-    let mut count = 0;
-    for sibling in siblings.iter().filter(|node| !node.milestone) {
-        let leaves = tree.leaves(&sibling.id);
-        // Weeks of training have fixed minutes, regardless of how they are distributed above.
-        if leaves.len() > 1
-            && leaves
-                .iter()
-                .any(|leaf| matches!(plan.weights.get(&leaf.id), Some(BlueprintWeight::Minutes(_))))
-        {
-            return BlueprintWeight::Minutes(30);
-        }
-        let tasks = leaves.len() as u32;
-        // Equal shares become explicit, so that the check does not weigh as much as an entire sub-goal.
-        let weight =
-            plan.weights.entry(sibling.id.clone()).or_insert(BlueprintWeight::Share(100 * tasks));
-        match weight {
-            BlueprintWeight::Minutes(_) => return BlueprintWeight::Minutes(5),
-            BlueprintWeight::Share(share) => sum += *share,
-        }
-        count += tasks;
-    }
-    BlueprintWeight::Share((sum / count.max(1) / 2).max(1))
+/// What options are compared by.
+pub(super) struct OptionInputs<'a> {
+    pub(super) context: &'a PlanContext,
+    pub(super) file: Option<&'a Blueprint>,
+    pub(super) span: PlanSpan,
+    /// The effort of the balanced approach.
+    pub(super) balanced: u32,
+    pub(super) conflict_minutes: u32,
 }
 
 /// Describes and scores one approach.
 pub(super) fn build_option(
     approach: PlanApproach,
     effort: u32,
-    balanced: u32,
-    inputs: BlueprintInputs<'_>,
-    conflicts: u32,
+    inputs: &OptionInputs<'_>,
 ) -> RoadmapOption {
-    let size = inputs.size;
+    let capacity = inputs.span.capacity;
+    let balanced = assess_load(inputs.balanced, capacity);
     RoadmapOption {
         id: approach.id().to_owned(),
         label: approach.label().to_owned(),
         summary: String::new(),
+        tasks: String::new(),
         effort_minutes: effort,
-        span_weeks: estimate_span_weeks(effort, balanced, inputs),
-        risk: assess_risk(approach, effort, size.capacity),
-        score: score_option(inputs.context, effort, size.capacity, conflicts),
+        span_weeks: estimate_span_weeks(effort, inputs),
+        risk: match approach {
+            // Leaving out checks and spare tasks never makes a plan safer.
+            PlanApproach::Lean => balanced.max(Risk::Medium),
+            PlanApproach::Balanced => balanced,
+            PlanApproach::Thorough => assess_load(effort, capacity),
+        },
+        score: score_option(inputs.context, effort, capacity, inputs.conflict_minutes),
         chosen: false,
         rationale: String::new(),
     }
 }
 
-/// Uses the pace of the balanced approach; deadlines, training weeks, rounds and routines have the same length in all
-/// approaches.
-fn estimate_span_weeks(effort: u32, balanced: u32, inputs: BlueprintInputs<'_>) -> u16 {
-    let stretches =
-        inputs.template.sizing == TemplateSizing::Shares && inputs.template.total_minutes.is_none();
-    let weeks = inputs.size.weeks();
-    if !stretches || inputs.context.constraints.deadline.is_some() || balanced == 0 {
+/// Uses the pace of the balanced approach; what ends on a date, trains by weeks or repeats is as long in all approaches.
+fn estimate_span_weeks(effort: u32, inputs: &OptionInputs<'_>) -> u16 {
+    let stretches = inputs.file.is_some_and(|file| {
+        file.sizing == BlueprintSizing::Tasks
+            && file.day.is_none()
+            && !file.small
+            && file.phases.iter().all(|phase| phase.tasks.iter().all(|task| task.every.is_none()))
+            && file.cycles.is_empty()
+    });
+    let weeks = inputs.span.weeks();
+    if !stretches || inputs.context.constraints.deadline.is_some() || inputs.balanced == 0 {
         return weeks;
     }
     let weeks = u64::from(weeks) * u64::from(effort);
-    u16::try_from(weeks.div_ceil(u64::from(balanced))).unwrap_or(u16::MAX).max(1)
+    u16::try_from(weeks.div_ceil(u64::from(inputs.balanced))).unwrap_or(u16::MAX).max(1)
 }
 
-/// A full week is a risk, and so is omitting what catches mistakes.
-fn assess_risk(approach: PlanApproach, effort: u32, capacity: u32) -> Risk {
-    let load = f64::from(effort) / f64::from(capacity.max(1));
-    match (approach, load) {
-        (_, load) if load > 1.0 => Risk::High,
-        (PlanApproach::Lean, _) => Risk::Medium,
-        (_, load) if load > 0.8 + 1e-9 => Risk::Medium,
+/// A full week is a risk.
+fn assess_load(effort: u32, capacity: u32) -> Risk {
+    match f64::from(effort) / f64::from(capacity.max(1)) {
+        load if load > 1.0 => Risk::High,
+        load if load > 0.8 + 1e-9 => Risk::Medium,
         _ => Risk::Low,
     }
 }
@@ -203,13 +204,15 @@ fn format_weeks(count: u32) -> String {
     if count == 1 { "1 week".to_owned() } else { format!("{count} weeks") }
 }
 
-/// Returns the line under the first option.
-pub(super) fn describe_option(option: &RoadmapOption, sessions: Option<(u32, u32)>) -> String {
-    let rhythm = sessions
-        .map(|(count, each)| format!(", {count} × {} a week", format_planned(each.into())))
-        .unwrap_or_default();
+/// Returns the line under the first option, with the range of its effort.
+pub(super) fn describe_option(option: &RoadmapOption, effort: EffortRange) -> String {
+    let range = if effort.low() < effort.high() {
+        format!(" ({})", format_planned_range(effort.low().into(), effort.high().into()))
+    } else {
+        String::new()
+    };
     format!(
-        "{} over {}{rhythm}, {} risk",
+        "{}{range} over {}, {} risk",
         format_planned(option.effort_minutes.into()),
         format_weeks(option.span_weeks.into()),
         option.risk.as_str()

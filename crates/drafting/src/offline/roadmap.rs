@@ -10,13 +10,13 @@ use planwright_model::{
 
 use planwright_text::units::format_planned;
 
-use super::blueprint::{self, Blueprint, BlueprintInputs, BlueprintLink};
+use super::blueprint::{Blueprint, BlueprintSizing, EffortRange, TemplateLibrary};
 use super::draft::{self, DraftError};
-use super::estimate;
-use super::facts::{self, PlanSize};
 use super::goal::Goal;
-use super::options::{self, PlanApproach};
-use super::template::{Template, TemplateLibrary, TemplateSizing};
+use super::instance::{self, BlueprintInstance, InstanceInputs, InstanceLink, bridge_links};
+use super::options::{self, OptionInputs, PlanApproach};
+use super::span::{self, PlanSpan};
+use super::{estimate, facts};
 use planwright_plan::{critical_path as critical, sizing};
 
 /// The caller's preferences for the roadmap.
@@ -43,9 +43,24 @@ struct RoadmapVariant {
     approach: PlanApproach,
     nodes: Vec<PlanNode>,
     links: Vec<NodeDependency>,
-    effort: u32,
+    /// The least, likely and most minutes over the entire span.
+    effort: EffortRange,
     added: Vec<TaskId>,
     removed: Vec<TaskId>,
+    /// What is left out or added, in words.
+    tasks: String,
+}
+
+/// What all approaches of a roadmap share.
+struct RoadmapBasis<'a> {
+    outline: &'a PlanOutline,
+    spec: &'a PatternSpec,
+    /// The blueprint of a plan that was drafted from one.
+    file: Option<&'a Blueprint>,
+    span: PlanSpan,
+    plan: BlueprintInstance,
+    /// How much waiting times shrink.
+    scale: f64,
 }
 
 /// Builds the roadmap of an outline, which the person may have changed since it was drafted.
@@ -56,72 +71,93 @@ pub fn build_roadmap(
 ) -> Result<RoadmapDraft, DraftError> {
     let goal = draft::parse_outline_goal(outline);
     let context = &outline.plan_context;
-    let picked =
-        || super::pattern::select_pattern(&goal, library, super::SubtypeProposals::Off).pattern;
-    let spec = outline.pattern.clone().or_else(|| context.pattern.clone()).unwrap_or_else(picked);
-    let template = draft::find_template(library, &spec)?;
-    let size = facts::measure_plan(context, &goal, template);
-    let inputs = BlueprintInputs { goal: &goal, context, template, library, size };
-    let variants = PlanApproach::ALL
-        .map(|approach| build_variant(outline, inputs, spec.pattern_type, approach));
+    let spec = outline.pattern.clone().or_else(|| context.pattern.clone());
+    let spec = spec.ok_or(DraftError::NoKind)?;
+    let fallback = library.find_blueprint(&spec).ok_or(DraftError::NoKind)?;
+    let file = Some(fallback).filter(|file| spec.kind_name() == Some(file.name.as_str()));
+    let size = span::measure_span(context, fallback);
+    let inputs = InstanceInputs { goal: &goal, context, blueprint: fallback, library, span: size };
+    // A plan that was not drafted from a blueprint has only its own nodes.
+    let plan = match file {
+        Some(_) => instance::build_instance(inputs),
+        None => BlueprintInstance::default(),
+    };
+    let scale = file.map_or(1.0, |_| draft::lead_scale(inputs, &plan));
+    let basis = RoadmapBasis { outline, spec: &spec, file, span: size, plan, scale };
+    let variants = build_variants(&basis);
     let chosen = preferences.approach.unwrap_or_else(|| choose_approach(&variants, size));
-    let options = compare_variants(&variants, inputs, chosen, preferences);
+    let chosen = if variants.iter().any(|variant| variant.approach == chosen) {
+        chosen
+    } else {
+        PlanApproach::Balanced
+    };
+    let options = compare_variants(&variants, &basis, chosen, preferences);
     let mut variants = variants.into_iter();
     let Some(taken) = variants.find(|variant| variant.approach == chosen) else {
-        return Err(DraftError::NoGoal);
+        return Err(DraftError::NoKind);
     };
-    Ok(assemble_draft(outline, &goal, template, &spec, size, taken, options))
+    Ok(assemble_draft(&basis, &goal, fallback, taken, options))
 }
 
-/// Returns balanced unless its effort exceeds the capacity of the horizon.
-fn choose_approach(variants: &[RoadmapVariant; 3], size: PlanSize) -> PlanApproach {
-    if variants[0].effort > size.capacity { PlanApproach::Lean } else { PlanApproach::Balanced }
+/// Builds the approaches that differ in their tasks; balanced is always the first.
+fn build_variants(basis: &RoadmapBasis<'_>) -> Vec<RoadmapVariant> {
+    let all = PlanApproach::ALL.map(|approach| build_variant(basis, approach));
+    let differs = |variant: &RoadmapVariant| {
+        variant.approach == PlanApproach::Balanced
+            || !variant.added.is_empty()
+            || !variant.removed.is_empty()
+    };
+    all.into_iter().filter(differs).collect()
 }
 
-fn build_variant(
-    outline: &PlanOutline,
-    inputs: BlueprintInputs<'_>,
-    pattern: PatternType,
-    approach: PlanApproach,
-) -> RoadmapVariant {
-    let root = &outline.root_id;
-    let mut plan = blueprint::build_blueprint(inputs, approach.effort_percent());
-    let mut nodes = outline.nodes.clone();
+/// Returns balanced unless its effort exceeds the capacity of the horizon and there is a lean way.
+fn choose_approach(variants: &[RoadmapVariant], size: PlanSpan) -> PlanApproach {
+    let too_much = variants.first().is_some_and(|first| first.effort.likely() > size.capacity);
+    if too_much { PlanApproach::Lean } else { PlanApproach::Balanced }
+}
+
+fn build_variant(basis: &RoadmapBasis<'_>, approach: PlanApproach) -> RoadmapVariant {
+    let root = &basis.outline.root_id;
+    let mut nodes = basis.outline.nodes.clone();
+    let mut links = basis.plan.links.clone();
     let (mut added, mut removed) = (Vec::new(), Vec::new());
+    let mut tasks = String::new();
     match approach {
         PlanApproach::Balanced => {}
         PlanApproach::Lean => {
-            removed = options::optional_leaves(&nodes, root);
+            removed = options::spare_leaves(&nodes, root);
+            tasks = options::describe_titles("leaves out", &nodes, &removed);
             nodes.retain(|node| !removed.contains(&node.id));
         }
-        PlanApproach::Thorough => added = options::add_checks(&mut nodes, root, &mut plan),
+        PlanApproach::Thorough => {
+            added = options::add_checks(&mut nodes, root, &mut links);
+            tasks = options::describe_titles("adds", &nodes, &added);
+        }
     }
-    let effort = u64::from(inputs.size.effort) * u64::from(approach.effort_percent()) / 100;
-    let effort = sizing::round_down_to_unit(u32::try_from(effort).unwrap_or(u32::MAX));
-    estimate::estimate_nodes(&mut nodes, root, &plan, inputs, effort);
-    let links = build_links(&nodes, root, &plan, pattern);
-    let effort = estimate::total_effort(&nodes, root, inputs.size.weeks());
-    RoadmapVariant { approach, nodes, links, effort, added, removed }
+    estimate::estimate_nodes(&mut nodes, root, &basis.plan);
+    let links = build_links(basis, &nodes, links);
+    let effort = estimate::effort_range(&nodes, root, &basis.plan, basis.span.weeks());
+    RoadmapVariant { approach, nodes, links, effort, added, removed, tasks }
 }
 
-/// Returns the links of the blueprint between existing nodes; chains close over missing ones.
+/// Returns the links of the instance between existing nodes; chains close over missing ones.
 fn build_links(
+    basis: &RoadmapBasis<'_>,
     nodes: &[PlanNode],
-    root: &TaskId,
-    plan: &Blueprint,
-    pattern: PatternType,
+    planned: Vec<InstanceLink>,
 ) -> Vec<NodeDependency> {
     let present: BTreeSet<&TaskId> = nodes.iter().map(|node| &node.id).collect();
-    let mut planned = plan.links.clone();
-    for gone in plan.nodes.iter().map(|node| &node.id).filter(|id| !present.contains(id)) {
+    let mut planned = planned;
+    let known = basis.plan.nodes.iter().map(|node| &node.id);
+    for gone in known.filter(|id| !present.contains(id)) {
         planned = bridge_links(planned, gone);
     }
-    planned.extend(added_node_links(nodes, root, plan, pattern));
+    planned.extend(added_node_links(basis, nodes, &planned));
     let tree = NodeTree::new(nodes);
     let mut links: Vec<NodeDependency> = Vec::new();
     planned.retain(|link| present.contains(&link.from) && present.contains(&link.to));
     for link in &planned {
-        let dependency = link.to_dependency(tree.total_minutes(&link.from));
+        let dependency = link.to_dependency(tree.total_minutes(&link.from), basis.scale);
         if !links.contains(&dependency) {
             links.push(dependency);
         }
@@ -129,35 +165,26 @@ fn build_links(
     links
 }
 
-fn bridge_links(links: Vec<BlueprintLink>, gone: &TaskId) -> Vec<BlueprintLink> {
-    let (touching, mut kept): (Vec<BlueprintLink>, Vec<BlueprintLink>) =
-        links.into_iter().partition(|link| link.from == *gone || link.to == *gone);
-    for before in touching.iter().filter(|link| link.to == *gone) {
-        for after in touching.iter().filter(|link| link.from == *gone) {
-            kept.push(BlueprintLink { from: before.from.clone(), ..after.clone() });
-        }
-    }
-    kept
-}
-
 /// Nodes that a person added depend on the previous one in their stream.
 fn added_node_links(
+    basis: &RoadmapBasis<'_>,
     nodes: &[PlanNode],
-    root: &TaskId,
-    plan: &Blueprint,
-    pattern: PatternType,
-) -> Vec<BlueprintLink> {
+    planned: &[InstanceLink],
+) -> Vec<InstanceLink> {
+    let root = &basis.outline.root_id;
+    let linked: BTreeSet<&TaskId> = planned.iter().map(|link| &link.to).collect();
     let known: BTreeSet<&TaskId> =
-        plan.nodes.iter().map(|node| &node.id).chain(plan.weights.keys()).collect();
+        basis.plan.nodes.iter().map(|node| &node.id).chain(linked).collect();
     let tree = NodeTree::new(nodes);
     let mut links = Vec::new();
     for parent in nodes.iter().filter(|node| !tree.is_leaf(&node.id)) {
         let siblings: Vec<&PlanNode> =
             tree.children(&parent.id).filter(|node| node.recurrence.is_none()).collect();
         for pair in siblings.windows(2) {
-            let parallel = parent.id == *root && pattern == PatternType::StrategicTransformation;
+            let parallel = parent.id == *root
+                && basis.spec.pattern_type == PatternType::StrategicTransformation;
             if !known.contains(&pair[1].id) && pair[0].stream == pair[1].stream && !parallel {
-                links.push(BlueprintLink::finish_to_start(&pair[0].id, &pair[1].id));
+                links.push(InstanceLink::finish_to_start(&pair[0].id, &pair[1].id));
             }
         }
     }
@@ -165,108 +192,90 @@ fn added_node_links(
 }
 
 fn compare_variants(
-    variants: &[RoadmapVariant; 3],
-    inputs: BlueprintInputs<'_>,
+    variants: &[RoadmapVariant],
+    basis: &RoadmapBasis<'_>,
     chosen: PlanApproach,
     preferences: RoadmapPreferences,
 ) -> Vec<RoadmapOption> {
-    let balanced = variants[0].effort;
+    let Some(first) = variants.first() else { return Vec::new() };
+    let inputs = OptionInputs {
+        context: &basis.outline.plan_context,
+        file: basis.file,
+        span: basis.span,
+        balanced: first.effort.likely(),
+        conflict_minutes: preferences.conflict_minutes,
+    };
     let mut list: Vec<RoadmapOption> = variants
         .iter()
-        .map(|variant| {
-            options::build_option(
-                variant.approach,
-                variant.effort,
-                balanced,
-                inputs,
-                preferences.conflict_minutes,
-            )
-        })
+        .map(|variant| options::build_option(variant.approach, variant.effort.likely(), &inputs))
         .collect();
-    let first = list[0].clone();
-    let sessions = weekly_sessions(inputs.template, inputs.size);
+    let shown = list[0].clone();
     for (option, variant) in list.iter_mut().zip(variants) {
+        option.tasks.clone_from(&variant.tasks);
         option.summary = match variant.approach {
-            PlanApproach::Balanced => options::describe_option(&first, sessions),
-            _ => describe_option_difference(option, &first),
+            PlanApproach::Balanced => options::describe_option(&shown, variant.effort),
+            _ => describe_option_difference(option, &shown),
         };
         option.chosen = variant.approach == chosen;
         option.rationale =
-            variant_rationale(variant, inputs, preferences.approach.is_some(), option.chosen);
+            variant_rationale(variant, basis, preferences.approach.is_some(), option.chosen);
     }
     list
 }
 
-/// Study is divided into sessions; training has its own, and projects run as the days allow.
-fn weekly_sessions(template: &Template, size: PlanSize) -> Option<(u32, u32)> {
-    let arc = template.pattern == PatternType::ProgressiveAccumulationArc
-        && template.sizing == TemplateSizing::Shares;
-    arc.then(|| sizing::weekly_sessions(size.weekly_minutes))
-}
-
 fn variant_rationale(
     variant: &RoadmapVariant,
-    inputs: BlueprintInputs<'_>,
+    basis: &RoadmapBasis<'_>,
     picked: bool,
     chosen: bool,
 ) -> String {
-    let fits = variant.effort <= inputs.size.capacity;
+    let capacity = basis.span.capacity;
+    let effort = variant.effort.likely();
     let room = format!(
-        "{} of the {} that the horizon holds",
-        format_planned(variant.effort.into()),
-        format_planned(inputs.size.capacity.into())
+        "{} of the {} that the time holds",
+        format_planned(effort.into()),
+        format_planned(capacity.into())
     );
-    let what = match variant.approach {
-        PlanApproach::Balanced => inputs.template.why.clone(),
-        PlanApproach::Lean => describe_lean(variant, inputs),
-        PlanApproach::Thorough => {
-            "Ends every part with a check, so that mistakes are found where they are made."
-                .to_owned()
+    let what = match (variant.approach, basis.file) {
+        (PlanApproach::Balanced, Some(file)) => file.why.get_ref().clone(),
+        (PlanApproach::Balanced, None) => "Everything as drafted.".to_owned(),
+        (PlanApproach::Lean, _) => format!("It {}.", variant.tasks),
+        (PlanApproach::Thorough, _) => {
+            "Every part ends with a check, so that mistakes are found where they are made.".to_owned()
         }
     };
     let why = match (chosen, picked, variant.approach) {
         (true, true, _) => format!("You picked it; it takes {room}."),
         (true, false, PlanApproach::Balanced) => format!("It takes {room}."),
         (true, false, _) => format!("The balanced way does not fit, this one takes {room}."),
-        (false, _, _) if fits => format!("It would take {room}."),
+        (false, _, _) if effort <= capacity => format!("It would take {room}."),
         (false, _, _) => format!("It would take {room}, which is too much."),
     };
     format!("{what} {why}")
 }
 
-fn describe_lean(variant: &RoadmapVariant, inputs: BlueprintInputs<'_>) -> String {
-    let plan = blueprint::build_blueprint(inputs, PlanApproach::Balanced.effort_percent());
-    let titles: Vec<&str> = plan
-        .nodes
-        .iter()
-        .filter(|node| variant.removed.contains(&node.id))
-        .map(|node| node.title.as_str())
-        .collect();
-    if titles.is_empty() {
-        return "Does every step in less time, so nothing may go wrong.".to_owned();
-    }
-    format!("Does every step in less time and leaves out: {}.", titles.join("; "))
-}
-
 fn assemble_draft(
-    outline: &PlanOutline,
+    basis: &RoadmapBasis<'_>,
     goal: &Goal,
-    template: &Template,
-    spec: &PatternSpec,
-    size: PlanSize,
+    fallback: &Blueprint,
     taken: RoadmapVariant,
     options: Vec<RoadmapOption>,
 ) -> RoadmapDraft {
-    let path =
-        critical::critical_path(&taken.nodes, &outline.root_id, &taken.links, spec.pattern_type);
+    let outline = basis.outline;
+    let path = critical::critical_path(
+        &taken.nodes,
+        &outline.root_id,
+        &taken.links,
+        basis.spec.pattern_type,
+    );
     let filled = PlanOutline { nodes: taken.nodes, ..outline.clone() };
     let mut roadmap = Roadmap::new(&filled, taken.links);
     roadmap.options_tried = options;
     roadmap.critical_path = path;
     roadmap.context = RoadmapContext {
         scope: Some(goal.subject.name.clone()).filter(|subject| !subject.is_empty()),
-        cadence: cadence_text(goal, template, size, &roadmap.nodes),
-        time_horizon: Some(horizon_text(outline, template, size)),
+        cadence: cadence_text(goal, fallback, basis.span, &roadmap.nodes),
+        time_horizon: Some(horizon_text(outline, fallback, basis.span)),
         budget: outline.plan_context.constraints.budget_text.clone(),
         ..roadmap.context
     };
@@ -275,27 +284,29 @@ fn assemble_draft(
 
 fn cadence_text(
     goal: &Goal,
-    template: &Template,
-    size: PlanSize,
+    file: &Blueprint,
+    span: PlanSpan,
     nodes: &[PlanNode],
 ) -> Option<String> {
-    if let Some((count, each)) = weekly_sessions(template, size) {
+    let studies = file.pattern == PatternType::ProgressiveAccumulationArc
+        && file.weekly.is_some()
+        && file.sizing == BlueprintSizing::Tasks;
+    if studies {
+        let (count, each) = sizing::weekly_sessions(span.weekly_minutes);
         return Some(format!("{count} × {} a week", format_planned(each.into())));
     }
     let cycle = nodes.iter().find(|node| node.node_type == NodeType::Cycle)?;
     let repeats =
-        matches!(template.pattern, PatternType::RecurringCycle | PatternType::HybridProjectCycle);
+        matches!(file.pattern, PatternType::RecurringCycle | PatternType::HybridProjectCycle);
     let at = cycle.recurrence.as_ref().and_then(|found| found.at_local);
     let at = at.map(|at| format!(" at {:02}:{:02}", at.hour(), at.minute())).unwrap_or_default();
-    repeats.then(|| format!("{}{at}", facts::goal_cadence(goal, template).describe()))
+    repeats.then(|| format!("{}{at}", facts::goal_cadence(goal, file).describe()))
 }
 
-fn horizon_text(outline: &PlanOutline, template: &Template, size: PlanSize) -> String {
+fn horizon_text(outline: &PlanOutline, file: &Blueprint, span: PlanSpan) -> String {
     match outline.plan_context.constraints.deadline {
         Some(deadline) => format!("until {}", deadline.local_date()),
-        None if template.sizing == TemplateSizing::ByTasks => {
-            format!("{} weeks, rolling", size.weeks())
-        }
-        None => format!("{} weeks", size.weeks()),
+        None if file.is_routine() => format!("{} weeks, rolling", span.weeks()),
+        None => format!("{} weeks", span.weeks()),
     }
 }

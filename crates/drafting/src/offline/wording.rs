@@ -1,82 +1,205 @@
-//! Inserts the words of a goal into the texts of a template.
+//! Inserts the words of a goal into the texts of a blueprint.
 
-use planwright_model::PlanNode;
+use std::collections::BTreeMap;
 
+use planwright_model::{AssumptionOrigin, PlanContext, PlanNode};
+use planwright_text::{dates, units};
+
+use super::blueprint::{Blueprint, TextPiece, TopicPack, split_placeholders};
 use super::facts;
-use super::goal::Goal;
-use super::template::{Template, TopicPack};
+use super::goal::{Goal, GoalMoney};
+use super::instance::PhaseTopic;
 
-/// The values of a template's placeholders.
+/// The values of a blueprint's placeholders. One that is missing is not known.
 #[derive(Clone, Debug)]
-pub(super) struct TemplateWording {
-    values: Vec<(&'static str, String)>,
+pub(super) struct BlueprintWording {
+    values: BTreeMap<String, String>,
+    /// What the person answered to the questions of the file, in lower case.
+    answers: Vec<String>,
+    /// The names of the values that the goal or an answer states.
+    stated: Vec<String>,
 }
 
-impl TemplateWording {
-    pub(super) fn new(goal: &Goal, template: &Template, pack: Option<&TopicPack>) -> Self {
+impl BlueprintWording {
+    pub(super) fn new(
+        goal: &Goal,
+        context: &PlanContext,
+        file: &Blueprint,
+        pack: Option<&TopicPack>,
+    ) -> Self {
+        let mut wording =
+            Self { values: BTreeMap::new(), answers: Vec::new(), stated: Vec::new() };
         let subject = goal.subject.name.clone();
-        let definite = goal.subject.definite.clone();
-        let project = pack.map_or_else(
-            || format!("something of your own in {subject}"),
-            |pack| pack.project.clone(),
-        );
-        let period = facts::goal_cadence(goal, template);
-        let period = match period.interval {
-            1 => period.every.name().to_owned(),
-            count => format!("{count} {}s", period.every.name()),
+        let it = match &file.noun {
+            Some(noun) => noun.get_ref().clone(),
+            None if goal.subject.definite.is_empty() => "it".to_owned(),
+            None => goal.subject.definite.clone(),
         };
-        let values = vec![
-            ("{The subject}", capitalize_first(&definite)),
-            ("{the subject}", definite),
-            ("{subject}", subject),
-            ("{A}", goal.from.clone().unwrap_or_else(|| "the old system".to_owned())),
-            ("{B}", goal.to.clone().unwrap_or_else(|| "the new one".to_owned())),
-            ("{project}", project),
-            ("{thing}", produced_noun(goal)),
-            ("{period}", period),
-        ];
-        Self { values }
+        wording.set("It", capitalize_first(&it));
+        wording.set("it", it);
+        let project = pack.map(|pack| pack.project.clone());
+        wording.set("project", project.unwrap_or_else(|| "something of your own".to_owned()));
+        wording.set("thing", produced_noun(goal));
+        wording.set("period", period_noun(goal, file));
+        wording.set("subject", subject);
+        wording.set_stated("from", goal.from.clone());
+        wording.set_stated("to", goal.to.clone());
+        wording.set_stated("place", goal.quantities.place.clone());
+        let inside = goal.quantities.place.as_ref().map(|place| format!("in {place}"));
+        wording.set_stated("in place", inside);
+        let plain = |money: &GoalMoney| GoalMoney { is_budget: false, ..money.clone() }.to_string();
+        let budget = goal.quantities.money.as_ref().map(plain);
+        wording.set_stated("budget", budget);
+        wording.set_stated("monthly", monthly_amount(goal, context));
+        wording.set_stated("people", goal.quantities.people.as_ref().map(|p| p.count.to_string()));
+        wording.add_answers(context, file);
+        wording
+    }
+
+    /// Adds counts, the day and the answers to the questions of the file.
+    fn add_answers(&mut self, context: &PlanContext, file: &Blueprint) {
+        for name in file.counts.keys() {
+            let value = super::instance::count_value(context, file, name);
+            self.set(name, units::format_count(value.into()));
+        }
+        for question in &file.questions {
+            let key = question.key.get_ref();
+            if let Some(known) = context.find_assumption(key) {
+                self.answers.push(known.value.to_lowercase());
+                if !file.counts.contains_key(key) {
+                    self.set(key, known.value.clone());
+                }
+            }
+        }
+        for known in &context.assumptions {
+            if known.origin != AssumptionOrigin::Template {
+                self.stated.push(known.key.clone());
+            }
+        }
+        let day = context.find_assumption(facts::DAY).and_then(|found| found.value.parse().ok());
+        if let Some(day) = day {
+            self.set("day", dates::format_date(day, context.constraints.start));
+        }
+    }
+
+    fn set(&mut self, name: &str, value: String) {
+        self.values.insert(name.to_owned(), value);
+    }
+
+    fn set_stated(&mut self, name: &str, value: Option<String>) {
+        if let Some(value) = value {
+            self.stated.push(name.to_owned());
+            self.set(name, value);
+        }
     }
 
     /// Returns the same values with a topic and its number.
-    pub(super) fn with_topic(&self, topic: &str, number: usize) -> Self {
-        let mut values = self.values.clone();
-        values.push(("{topic}", topic.to_owned()));
-        values.push(("{n}", number.to_string()));
-        Self { values }
+    pub(super) fn with_topic(&self, topic: &PhaseTopic, number: usize) -> Self {
+        let mut worded = self.clone();
+        worded.set("topic", topic.name.clone());
+        worded.set("study", topic.study.clone());
+        worded.set("studied_when", topic.studied_when.clone());
+        worded.set("practice", topic.practice.clone());
+        worded.set("practised_when", topic.practised_when.clone());
+        worded.set("n", number.to_string());
+        worded
     }
 
-    pub(super) fn fill_text(&self, template: &str) -> String {
-        // Replaced in one pass, so that braces in a goal are never treated as placeholders.
-        let mut out = String::with_capacity(template.len());
-        let mut rest = template;
-        while let Some(open) = rest.find('{') {
-            out.push_str(&rest[..open]);
-            rest = &rest[open..];
-            let found = self.values.iter().find(|(name, _)| rest.starts_with(name));
-            let (name, value) = found.map_or(("{", "{"), |(name, value)| (*name, value.as_str()));
-            out.push_str(value);
-            rest = &rest[name.len()..];
+    /// Returns the same values with one batch of a count.
+    pub(super) fn with_batch(&self, number: u32, from: u32, to: u32) -> Self {
+        let mut worded = self.clone();
+        worded.set("n", number.to_string());
+        worded.set("from", units::format_count(from.into()));
+        worded.set("to", units::format_count(to.into()));
+        worded.set("batch", units::format_count(u64::from(to + 1 - from)));
+        worded
+    }
+
+    /// Returns whether the goal states something: a value by its name, or a word in quotes.
+    pub(super) fn is_stated(&self, condition: &str, goal: &Goal) -> bool {
+        let quoted = condition.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+        match quoted {
+            Some(word) => {
+                goal.contains_any(&[word]) || self.answers.iter().any(|said| said.contains(word))
+            }
+            None => self.stated.iter().any(|name| name == condition),
         }
-        out.push_str(rest);
-        out
+    }
+
+    /// Fills a text. Values are never searched for placeholders, so that braces in a goal stay as they are.
+    pub(super) fn fill_text(&self, template: &str) -> String {
+        let mut out = String::with_capacity(template.len());
+        for piece in split_placeholders(template) {
+            match piece {
+                TextPiece::Plain(text) => out.push_str(text),
+                TextPiece::Value { name, fallback } => {
+                    let fixed = name.strip_prefix("count:");
+                    let known = self.values.get(name).map(String::as_str).or(fixed);
+                    match known.or(fallback) {
+                        Some(words) => out.push_str(words),
+                        // A place that is not stated leaves no gap.
+                        None => out.truncate(out.trim_end_matches(' ').len()),
+                    }
+                }
+            }
+        }
+        tidy_spaces(&out)
     }
 
     /// Fills a title, within the maximum length of titles.
     pub(super) fn fill_title(&self, template: &str) -> String {
-        let text = capitalize_first(&self.fill_text(template));
+        self.fit_title(&capitalize_first(&self.fill_text(template)))
+    }
+
+    /// Returns a title that is cut if it is too long, and never empty.
+    pub(super) fn fit_title(&self, text: &str) -> String {
         match text.char_indices().nth(PlanNode::MAX_TITLE_CHARS) {
             Some(_) => text.chars().take(PlanNode::MAX_TITLE_CHARS - 1).chain(['…']).collect(),
-            None => text,
+            None if text.is_empty() => "Do it".to_owned(),
+            None => text.to_owned(),
         }
     }
 }
 
-fn capitalize_first(text: &str) -> String {
+/// Returns the amount a month that adds up to the stated sum by the last day, rounded up to tens.
+fn monthly_amount(goal: &Goal, context: &PlanContext) -> Option<String> {
+    let money = goal.quantities.money.as_ref()?;
+    let last = context.constraints.deadline.map(|deadline| deadline.local_date())?;
+    let days = super::instance::days_between(context.constraints.start, last);
+    let months = (f64::from(days) / DAYS_PER_MONTH).floor().max(1.0);
+    let amount = ((money.amount as f64 / months / 10.0).ceil() * 10.0) as u64;
+    Some(GoalMoney { amount, is_budget: false, ..money.clone() }.to_string())
+}
+
+const DAYS_PER_MONTH: f64 = 30.44;
+
+/// Joins what a missing value left apart: two spaces, or a space before a comma.
+fn tidy_spaces(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if matches!(letter, ',' | '.' | ';') {
+            out.truncate(out.trim_end_matches(' ').len());
+        }
+        if letter != ' ' || !out.ends_with(' ') {
+            out.push(letter);
+        }
+    }
+    out.trim().to_owned()
+}
+
+pub(super) fn capitalize_first(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
         Some(first) => first.to_uppercase().chain(chars).collect(),
         None => String::new(),
+    }
+}
+
+fn period_noun(goal: &Goal, file: &Blueprint) -> String {
+    let period = facts::goal_cadence(goal, file);
+    match period.interval {
+        1 => period.every.name().to_owned(),
+        count => format!("{count} {}s", period.every.name()),
     }
 }
 
@@ -97,5 +220,5 @@ fn produced_noun(goal: &Goal) -> String {
         ("video", "video"),
     ];
     let named = pairs.iter().find(|(word, _)| goal.contains_any(&[*word])).map(|(_, thing)| *thing);
-    named.unwrap_or("version").to_owned()
+    named.unwrap_or("part").to_owned()
 }

@@ -10,7 +10,7 @@ fn moment(text: &str) -> OffsetDateTime {
 }
 
 fn plan() -> (PlanContext, Roadmap, Schedule) {
-    let library = TemplateLibrary::built_in();
+    let library = TemplateLibrary::fixture();
     let request = GoalRequest {
         goal: "launch a newsletter in 6 weeks",
         today: jiff::civil::date(2026, 6, 8),

@@ -15,7 +15,7 @@ use planwright_model::{
 use planwright_plan::edit::*;
 
 fn plan(goal: &str) -> (PlanOutline, Roadmap) {
-    let library = TemplateLibrary::built_in();
+    let library = TemplateLibrary::fixture();
     let context = PlanContext::new(goal, date(2026, 6, 8), "Europe/Berlin");
     let outline =
         draft_outline(context, &library, date(2026, 6, 5), SubtypeProposals::Off).unwrap().outline;

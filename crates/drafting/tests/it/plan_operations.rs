@@ -16,7 +16,7 @@ use planwright_plan::diff::{DraftView, diff_drafts};
 use planwright_plan::edit::*;
 
 fn newsletter() -> (PlanOutline, Roadmap) {
-    let library = TemplateLibrary::built_in();
+    let library = TemplateLibrary::fixture();
     let context =
         PlanContext::new("launch a newsletter in 6 weeks", date(2026, 6, 8), "Europe/Berlin");
     let outline =

@@ -26,7 +26,7 @@ const GOALS: [&str; 5] = [
 
 /// Drafts, builds and schedules a goal.
 fn goal(text: &str) -> PlanArtifacts {
-    let library = TemplateLibrary::built_in();
+    let library = TemplateLibrary::fixture();
     let context = PlanContext::new(text, date(2026, 6, 8), "Europe/Berlin");
     let draft =
         offline::draft_outline(context, &library, date(2026, 6, 7), SubtypeProposals::Off).unwrap();

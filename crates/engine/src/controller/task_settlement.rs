@@ -215,7 +215,7 @@ pub(in crate::controller) mod tests {
             today: jiff::civil::date(2026, 6, 8),
             time_zone: "UTC",
             now: Timestamp::UNIX_EPOCH,
-            library: &TemplateLibrary::built_in(),
+            library: &TemplateLibrary::fixture(),
             events: &[],
         };
         let made = plan_goal(&request).unwrap().artifacts;

@@ -1,6 +1,7 @@
 //! What the person's answers to questions change in the context of a plan.
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use planwright_drafting::change_requests::{apply_context_change, parse_working_times};
@@ -77,6 +78,16 @@ pub(super) fn apply_answer(
             append_to_goal(context, &words, "");
             answer.to_owned()
         }
+        "day" => parse_day(answer, today)
+            .ok_or("Not a day. Try \"12 June\", \"next Saturday\" or \"2027-06-12\".")?
+            .to_string(),
+        // A number was assumed, so a number is the answer.
+        _ if is_counted(context, key) => {
+            let digits: String =
+                answer.chars().filter(|c| c.is_ascii_digit()).take(7).collect();
+            let number: u32 = digits.parse().map_err(|_| "Not a number. Try \"60\".")?;
+            number.max(1).to_string()
+        }
         _ => answer.to_owned(),
     };
     context.assumptions.retain(|known| known.key != key);
@@ -87,6 +98,19 @@ pub(super) fn apply_answer(
         question: None,
     });
     Ok(())
+}
+
+fn is_counted(context: &PlanContext, key: &str) -> bool {
+    context.find_assumption(key).is_some_and(|found| {
+        found.origin == AssumptionOrigin::Template && found.value.parse::<u32>().is_ok()
+    })
+}
+
+/// Reads a day that has not passed.
+fn parse_day(answer: &str, today: GoalParseContext) -> Option<Date> {
+    let read = |text: String| Goal::parse(&text, today).last_day();
+    let day = read(format!("x on {answer}")).or_else(|| read(format!("x {answer}")));
+    day.filter(|day| *day >= today.date)
 }
 
 /// Times of the week in place of hours: they become the working hours, and all of them can be used.
@@ -201,7 +225,7 @@ mod tests {
 
     #[test]
     fn every_choice_of_a_question_can_be_read_and_changes_what_it_says() {
-        let library = planwright_drafting::offline::TemplateLibrary::built_in();
+        let library = planwright_drafting::offline::TemplateLibrary::fixture();
         let mut seen = std::collections::BTreeSet::new();
         for goal in [
             "learn to draw",

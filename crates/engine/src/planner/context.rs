@@ -7,10 +7,27 @@ use jiff::Timestamp;
 use super::{Planner, StageResult, answers, trace};
 use crate::said;
 use planwright_drafting::controller::ControllerOutcome;
-use planwright_drafting::offline::{self, ContextQuestion, Goal};
+use planwright_drafting::goal_reading::read_goal;
+use planwright_drafting::offline::{self, ContextQuestion, Goal, KindPick, KindVerdict, kind};
 use planwright_model::event::PlanningEvent;
-use planwright_model::{Autonomy, PlanContext, PlanQuestion, PlanningToolName};
+use planwright_model::requests::{KIND_QUESTION, kind_question};
+use planwright_model::{Autonomy, PatternSpec, PlanContext, PlanQuestion, PlanningToolName};
 use planwright_state::PlanningSlice;
+
+/// Asks which kind of plan it is.
+fn ask_kind(context: &PlanContext, pick: &KindPick, notes: &[String]) -> StageResult {
+    let best = pick.best().filter(|best| best.score >= kind::LEAST_SCORE);
+    let question = kind_question(&super::kind::offered(pick), best.map(|best| &best.pattern));
+    let asked = StageResult::new(ControllerOutcome::KindUnknown);
+    let asked = match notes {
+        [] => asked,
+        // A language that is not read is told before the choices.
+        notes => asked.with_event(PlanningEvent::Said { text: notes.join("\n") }),
+    };
+    asked
+        .with_event(PlanningEvent::ContextSet { context: Arc::new(context.clone()) })
+        .with_event(PlanningEvent::QuestionsFound { questions: vec![question] })
+}
 
 /// How many questions may be asked now: as many as the policy probes, fewer rounds under high autonomy.
 pub(crate) fn questions_allowed(talk: &PlanningSlice) -> usize {
@@ -24,6 +41,42 @@ pub(crate) fn questions_allowed(talk: &PlanningSlice) -> usize {
 }
 
 impl Planner {
+    /// The kind of plan, if it is settled or sure enough. `Err` asks for it, or for a goal that says more. A model
+    /// finds the kind itself.
+    fn settle_kind(
+        &self,
+        talk: &PlanningSlice,
+        context: &PlanContext,
+        now: Timestamp,
+    ) -> Result<Option<PatternSpec>, Box<StageResult>> {
+        if let Some(choice) = &talk.pattern {
+            return Ok(Some(choice.pattern.clone()));
+        }
+        if let Some(pattern) = self.answered_kind(talk) {
+            return Ok(Some(pattern));
+        }
+        if self.model.is_some() && !talk.offline {
+            return Ok(None);
+        }
+        let pick = self.pick_kind(talk, now);
+        let skipped = talk.skipped_questions.contains(KIND_QUESTION);
+        match pick.verdict {
+            KindVerdict::Sure => Ok(None),
+            KindVerdict::Unclear => {
+                let context = Arc::new(context.clone());
+                Err(Box::new(
+                    StageResult::new(ControllerOutcome::GoalMissing)
+                        .with_event(PlanningEvent::ContextSet { context }),
+                ))
+            }
+            KindVerdict::Unsure if skipped && pick.score() >= kind::LEAST_SCORE => Ok(None),
+            KindVerdict::Unsure => {
+                let notes = read_goal(&context.goal_text, self.local_date(now)).notes;
+                Err(Box::new(ask_kind(context, &pick, &notes)))
+            }
+        }
+    }
+
     pub(super) fn collect_context(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
         let watch =
             trace::ToolTraceTimer::start(talk, PlanningToolName::ContextElicitor, &self.session);
@@ -45,7 +98,7 @@ impl Planner {
             return watch.finish(work, Some(1.0), vec![why]);
         }
         let mut notes = Vec::new();
-        for (key, answer) in &talk.answers {
+        for (key, answer) in talk.answers.iter().filter(|(key, _)| *key != KIND_QUESTION) {
             let known = context
                 .find_assumption(key)
                 .is_some_and(|known| known.origin == planwright_model::AssumptionOrigin::User);
@@ -53,7 +106,11 @@ impl Planner {
                 notes.push(why);
             }
         }
-        context.pattern = talk.pattern.as_ref().map(|choice| choice.pattern.clone());
+        let pattern = match self.settle_kind(talk, &context, now) {
+            Ok(pattern) => pattern,
+            Err(stop) => return watch.finish(*stop, Some(0.0), notes),
+        };
+        context.pattern = pattern;
         let draft =
             match offline::draft_outline(context, &self.library, today, self.proposal_mode()) {
                 Ok(draft) => draft,

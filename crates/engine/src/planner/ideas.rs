@@ -8,7 +8,6 @@ use super::model::{ModelClient, PlanningEventSink};
 use super::{Planner, StageResult, trace};
 use planwright_drafting::agent_messages;
 use planwright_drafting::controller::ControllerOutcome;
-use planwright_drafting::offline::{self, GoalParseContext};
 use planwright_model::PatternType;
 use planwright_model::PlanningToolName;
 use planwright_model::event::{Event, PlanningEvent};
@@ -37,7 +36,7 @@ impl Planner {
     /// Ideas that need no model.
     pub(super) fn offline_ideas(&self, talk: &PlanningSlice, now: Timestamp) -> Vec<String> {
         let context = self.plan_context(talk, now);
-        let pattern = self.likely_pattern(talk, &context.goal_text, now);
+        let pattern = self.likely_pattern(talk, now);
         agent_messages::suggest_ideas(
             &context,
             pattern,
@@ -46,13 +45,11 @@ impl Planner {
     }
 
     /// The pattern that was chosen, or the one that would be.
-    fn likely_pattern(&self, talk: &PlanningSlice, goal: &str, now: Timestamp) -> PatternType {
+    fn likely_pattern(&self, talk: &PlanningSlice, now: Timestamp) -> PatternType {
         if let Some(choice) = &talk.pattern {
             return choice.pattern.pattern_type;
         }
-        let today = GoalParseContext::new(self.local_date(now), 5);
-        let goal = offline::Goal::parse(goal, today);
-        offline::select_pattern(&goal, &self.library, self.proposal_mode()).pattern.pattern_type
+        self.choose_kind(talk, now).pattern.pattern_type
     }
 
     /// Adds ideas to the work of a stage.

@@ -7,10 +7,11 @@ use jiff::Timestamp;
 
 use super::{Planner, StageResult, preservation, trace};
 use planwright_drafting::controller::{ControllerOutcome, requires_approval};
-use planwright_drafting::offline::{self, PatternPick};
+use planwright_drafting::offline;
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{
-    ApprovalTarget, PatternChoice, PlanContext, PlanDrafter, PlanOutline, PlanningToolName, Stage,
+    ApprovalTarget, PatternChoice, PlanContext, PlanDrafter, PlanNode, PlanOutline, PlanningToolName,
+    Stage,
 };
 use planwright_plan::edit;
 use planwright_plan::grammar::repair_stage;
@@ -31,11 +32,15 @@ impl Planner {
                 PlanningToolName::PatternSelector,
                 &self.session,
             );
-            let choice = self.select_pattern(talk, now);
+            let choice = self.choose_kind(talk, now);
             let (confidence, told) = (choice.confidence, choice.explanations.clone());
-            work = work.with_event(PlanningEvent::PatternPicked { choice: choice.clone() });
+            let said = self.answered_kind(talk).is_some();
+            work = work.with_event(match said {
+                true => PlanningEvent::KindChosen { choice: choice.clone() },
+                false => PlanningEvent::PatternPicked { choice: choice.clone() },
+            });
             work = watch.finish(work, Some(confidence), told);
-            let quick = choice.pattern.subtype.as_deref() == Some("quick");
+            let quick = choice.pattern.is_subtype("quick");
             let offered = work
                 .events
                 .iter()
@@ -63,7 +68,9 @@ impl Planner {
     pub(super) fn settled_pattern<'a>(&self, talk: &'a PlanningSlice) -> Option<&'a PatternChoice> {
         let least = self.settings.confidence.confidence_escalate;
         talk.pattern.as_ref().filter(|choice| {
-            choice.confidence >= least || talk.approved.contains(&ApprovalTarget::Pattern)
+            choice.confidence >= least
+                || choice.pattern.kind.is_some()
+                || talk.approved.contains(&ApprovalTarget::Pattern)
         })
     }
 
@@ -79,20 +86,14 @@ impl Planner {
         if subtype || choice.proposed_pattern.is_some() {
             return Some(ControllerOutcome::RfcPending);
         }
-        if choice.confidence < self.settings.confidence.confidence_escalate {
+        // A kind that nobody was sure of was asked about before, or assumed because nobody answered.
+        let asked_before = choice.pattern.kind.is_some();
+        if !asked_before && choice.confidence < self.settings.confidence.confidence_escalate {
             return Some(ControllerOutcome::LowConfidence);
         }
         let asked = requires_approval(&talk.interaction_policy(), false, ApprovalTarget::Pattern);
         (asked && !talk.approved.contains(&ApprovalTarget::Pattern))
             .then_some(ControllerOutcome::PatternChosen)
-    }
-
-    fn select_pattern(&self, talk: &PlanningSlice, now: Timestamp) -> PatternChoice {
-        let context = self.plan_context(talk, now);
-        let today = self.goal_parse_context(now);
-        let goal = offline::Goal::parse(&context.goal_text, today);
-        let pick = offline::select_pattern(&goal, &self.library, self.proposal_mode());
-        choose_pattern(pick, &talk.excluded_options)
     }
 
     pub(super) fn plan_context(&self, talk: &PlanningSlice, now: Timestamp) -> PlanContext {
@@ -167,6 +168,18 @@ impl Planner {
     }
 }
 
+/// The empty steps of a plan of own steps that has real ones as well.
+pub(crate) fn empty_steps(outline: &PlanOutline) -> Vec<planwright_model::TaskId> {
+    if !outline.pattern.as_ref().is_some_and(planwright_model::PatternSpec::is_own_steps) {
+        return Vec::new();
+    }
+    let tree = outline.node_tree();
+    let leaves = tree.leaves(&outline.root_id);
+    let (empty, real): (Vec<&PlanNode>, Vec<&PlanNode>) =
+        leaves.into_iter().partition(|leaf| leaf.title.trim().is_empty());
+    if real.is_empty() { Vec::new() } else { empty.iter().map(|leaf| leaf.id.clone()).collect() }
+}
+
 /// The outline with an idea of the person's as a task of its own.
 fn with_idea(outline: PlanOutline, idea: &str) -> PlanOutline {
     let Some(change) = crate::controller::planning::idea_edit(&outline, idea) else {
@@ -186,30 +199,5 @@ pub(super) fn outline_drafted_event(outline: PlanOutline) -> PlanningEvent {
         outline: Arc::new(outline),
         by: PlanDrafter::Offline,
         self_score: None,
-    }
-}
-
-/// The best pattern that the person did not turn down.
-fn choose_pattern(pick: PatternPick, excluded: &[String]) -> PatternChoice {
-    let turned_down = |spec: &planwright_model::PatternSpec| {
-        let name = spec.subtype.clone().unwrap_or_default();
-        excluded.iter().any(|option| *option == format!("pattern:{}/{name}", spec.pattern_type))
-    };
-    let mut first = pick.pattern;
-    let mut second = pick.runner_up;
-    if turned_down(&first)
-        && let Some(other) = second.take()
-    {
-        second = Some(std::mem::replace(&mut first, other));
-    }
-    // How sure the selector was belongs to the log, not to the plan.
-    first.confidence = None;
-    PatternChoice {
-        pattern: first,
-        confidence: pick.confidence,
-        margin: pick.margin,
-        second,
-        explanations: pick.explanations,
-        proposed_pattern: None,
     }
 }

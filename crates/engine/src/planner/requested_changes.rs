@@ -31,6 +31,25 @@ struct RequestedDraft {
     entries: usize,
 }
 
+impl RequestedDraft {
+    /// The empty row of a plan of the person's own steps goes once it has real ones.
+    fn remove_empty_steps(&mut self, talk: &PlanningSlice) {
+        for node in super::outline::empty_steps(&self.outline) {
+            let gone = planwright_model::PlanEdit::Remove { node };
+            let edited = planwright_plan::edit::apply_edit(
+                &self.outline,
+                self.roadmap.as_ref(),
+                &gone,
+                &talk.locked,
+            );
+            if let Ok(edited) = edited {
+                self.outline = edited.outline;
+                self.roadmap = edited.roadmap;
+            }
+        }
+    }
+}
+
 impl Planner {
     /// Applies the change requests that can be read to the outline, and to the roadmap that goes with it.
     pub(super) fn apply_change_requests(
@@ -53,6 +72,7 @@ impl Planner {
         for request in &talk.change_requests {
             self.apply_request(talk, &mut draft, &request.text, &request.nodes, now);
         }
+        draft.remove_empty_steps(talk);
         for event in draft.events {
             work = work.with_event(event);
         }

@@ -24,6 +24,12 @@ mod requests;
 /// Sunday, 7 June 2026, 10:00 in Berlin.
 const NOW: &str = "2026-06-07T08:00:00Z";
 
+/// A planner whose launch plan never changes.
+fn fixture_planner() -> Planner {
+    let library = planwright_drafting::offline::TemplateLibrary::fixture();
+    Planner { library: Arc::new(library), ..Planner::offline("Europe/Berlin") }
+}
+
 struct Talk {
     planner: Planner,
     state: SessionState,
@@ -47,7 +53,7 @@ impl Talk {
     /// Nothing has been said yet.
     fn idle() -> Self {
         Self {
-            planner: Planner::offline("Europe/Berlin"),
+            planner: fixture_planner(),
             state: SessionState::default(),
             now: NOW.parse().unwrap(),
             asked: Vec::new(),
@@ -627,7 +633,7 @@ impl Talk {
 
     async fn with_model_and(goal: &str, policy: PolicyOverride, client: Arc<ModelClient>) -> Self {
         let mut talk = Self {
-            planner: Planner { model: Some(client), ..Planner::offline("Europe/Berlin") },
+            planner: Planner { model: Some(client), ..fixture_planner() },
             state: SessionState::default(),
             now: NOW.parse().unwrap(),
             asked: Vec::new(),

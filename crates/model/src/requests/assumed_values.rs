@@ -17,6 +17,8 @@ pub fn describe_assumption(key: &str, value: &str) -> String {
         ("date" | "season", _) => value.to_owned(),
         ("tz", _) => format!("times are in {value}"),
         ("at_local", _) => format!("at {value}"),
+        ("kind", _) => format!("it is {value}"),
+        ("day", _) => format!("the day is {value}"),
         ("cadence", _) => value.replace('_', " "),
         ("level", _) => format!("your level: {}", value.replace('_', " ")),
         _ => match key.strip_suffix("_minutes").zip(number) {

@@ -31,6 +31,8 @@ pub struct DraftEvidence<'a> {
     pub ideas: &'a [String],
     /// The schedule begins later than today and could begin today.
     pub may_start_today: bool,
+    /// The person writes the steps, and none is written yet.
+    pub lacks_steps: bool,
 }
 
 /// Whether a draft is right. `version` is the outline's.
@@ -46,6 +48,13 @@ pub fn draft_request(
         ApprovalTarget::Roadmap => ("Are these estimates right?", "Dates come next."),
         ApprovalTarget::Final => ("Approve this plan?", "Nothing runs before you approve it."),
     };
+    let (question, why) = match draft.lacks_steps {
+        true => (
+            "Which steps does it take?",
+            "No kind of plan fits, so the steps are yours. Add them in order; they get dates when you approve.",
+        ),
+        false => (question, why),
+    };
     let mut asked = new_request(id, RequestKind::Draft { target, version }, question, why);
     asked.choices.push(Choice::new(
         ChoiceAction::Approve,
@@ -56,6 +65,11 @@ pub fn draft_request(
             ApprovalTarget::Roadmap | ApprovalTarget::Final => "dates are set next",
         },
     ));
+    if draft.lacks_steps {
+        for approve in &mut asked.choices {
+            approve.unavailable = Some("write at least one step first".to_owned());
+        }
+    }
     add_draft_evidence(&mut asked, target, draft);
     if matches!(target, ApprovalTarget::Pattern | ApprovalTarget::Outline) {
         asked.details.extend(idea_details(draft.ideas));
@@ -91,7 +105,7 @@ pub(super) fn add_draft_evidence(
         }
     }
     if target == ApprovalTarget::Pattern {
-        asked.choices.extend(kind_choices(draft.pattern.map(|choice| &choice.pattern)));
+        asked.choices.extend(kind_choices(draft.pattern));
     }
     asked.choices.push(Choice::new(
         ChoiceAction::RequestChanges,
@@ -144,7 +158,7 @@ fn option_choices(options: &[RoadmapOption]) -> Vec<Choice> {
         .collect()
 }
 
-/// How an option differs from another in one line: effort, span, risk.
+/// How an option differs from another in one line: tasks, effort, span, risk.
 pub fn describe_option_difference(option: &RoadmapOption, other: &RoadmapOption) -> String {
     let effort = i64::from(option.effort_minutes) - i64::from(other.effort_minutes);
     let effort = match effort {
@@ -164,5 +178,6 @@ pub fn describe_option_difference(option: &RoadmapOption, other: &RoadmapOption)
     } else {
         format!("{} risk instead of {}", option.risk.as_str(), other.risk.as_str())
     };
-    format!("{effort}, {span}, {risk}")
+    let tasks = if option.tasks.is_empty() { String::new() } else { format!("{}; ", option.tasks) };
+    format!("{tasks}{effort}, {span}, {risk}")
 }

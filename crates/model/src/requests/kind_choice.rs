@@ -1,76 +1,98 @@
 //! The kinds of plan that a person can choose from, in plain words.
 
-use crate::{Choice, ChoiceAction, PatternSpec, PatternType};
+use serde::{Deserialize, Serialize};
 
-/// A kind of plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use crate::{Choice, ChoiceAction, PatternChoice, PatternSpec, PatternType, PlanQuestion, QuestionChoice};
+
+/// The key of the question about the kind of plan.
+pub const KIND_QUESTION: &str = "kind";
+/// The answer that no kind is right: the person writes the steps.
+pub const SOMETHING_ELSE: &str = "something else";
+
+/// A kind of plan that is offered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfferedKind {
-    /// The plain noun for it.
-    pub noun: &'static str,
-    pub pattern: PatternType,
-    pub subtype: &'static str,
+    pub pattern: PatternSpec,
     /// What such a plan consists of.
-    pub content: &'static str,
+    pub content: String,
 }
 
-const fn offered(
-    noun: &'static str,
-    pattern: PatternType,
-    subtype: &'static str,
-    content: &'static str,
-) -> OfferedKind {
-    OfferedKind { noun, pattern, subtype, content }
-}
-
-/// The kinds that are offered, in the order of the list.
-pub const OFFERED_KINDS: [OfferedKind; 9] = [
-    offered(
-        "habit",
+/// The kinds that were offered before plans were drafted from blueprints, in the order of their list.
+const BROAD_KINDS: [(PatternType, &str, &str); 9] = [
+    (
         PatternType::RecurringCycle,
         "habit",
         "something small several times a week, with a weekly check",
     ),
-    offered(
-        "training",
+    (
         PatternType::ProgressiveAccumulationArc,
         "training_arc",
         "weeks that build up to a date",
     ),
-    offered("project", PatternType::MilestoneProject, "generic", "phases with a result at the end"),
-    offered("event", PatternType::MilestoneProject, "event", "a date, a place, guests"),
-    offered(
-        "course",
+    (PatternType::MilestoneProject, "generic", "phases with a result at the end"),
+    (PatternType::MilestoneProject, "event", "a date, a place, guests"),
+    (
         PatternType::ProgressiveAccumulationArc,
         "learning_arc",
         "learn something step by step, with practice",
     ),
-    offered("text", PatternType::MilestoneProject, "writing", "research, outline, draft, revise"),
-    offered("software", PatternType::MilestoneProject, "build", "design, build, test, ship"),
-    offered(
-        "launch",
-        PatternType::MilestoneProject,
-        "launch",
-        "prepare, find readers or users, announce",
-    ),
-    offered("purchase", PatternType::MilestoneProject, "purchase", "compare, decide, carry out"),
+    (PatternType::MilestoneProject, "writing", "research, outline, draft, revise"),
+    (PatternType::MilestoneProject, "build", "design, build, test, ship"),
+    (PatternType::MilestoneProject, "launch", "prepare, find readers or users, announce"),
+    (PatternType::MilestoneProject, "purchase", "compare, decide, carry out"),
 ];
 
-impl OfferedKind {
-    pub fn to_pattern(self) -> PatternSpec {
-        PatternSpec::with_subtype(self.pattern, self.subtype)
+/// The kinds that a choice of the person's counts in: those that fit the goal, or else the broad ones.
+pub fn offered_kinds(choice: Option<&PatternChoice>) -> Vec<OfferedKind> {
+    match choice {
+        Some(choice) if !choice.others.is_empty() => choice.others.clone(),
+        _ => BROAD_KINDS
+            .into_iter()
+            .map(|(pattern, subtype, content)| OfferedKind {
+                pattern: PatternSpec::with_subtype(pattern, subtype),
+                content: content.to_owned(),
+            })
+            .collect(),
     }
 }
 
 /// The kinds other than the one shown, as choices.
-pub(super) fn kind_choices(shown: Option<&PatternSpec>) -> Vec<Choice> {
-    let differs = |kind: &OfferedKind| {
-        shown.is_none_or(|shown| {
-            shown.pattern_type != kind.pattern || !shown.is_subtype(kind.subtype)
-        })
-    };
+pub(super) fn kind_choices(choice: Option<&PatternChoice>) -> Vec<Choice> {
+    let shown = choice.map(|choice| &choice.pattern);
+    let differs =
+        |kind: &OfferedKind| shown.is_none_or(|shown| !shown.is_same_pattern(&kind.pattern));
     (1u8..)
-        .zip(&OFFERED_KINDS)
+        .zip(offered_kinds(choice))
         .filter(|(_, kind)| differs(kind))
-        .map(|(number, kind)| Choice::new(ChoiceAction::PickKind(number), kind.noun, kind.content))
+        .map(|(number, kind)| {
+            let label = kind.pattern.kind_noun();
+            Choice::new(ChoiceAction::PickKind(number), &label, kind.content)
+        })
         .collect()
+}
+
+/// The question about the kind of plan. `assumed` is the kind that is taken if nobody answers; none if nobody can say.
+pub fn kind_question(kinds: &[OfferedKind], assumed: Option<&PatternSpec>) -> PlanQuestion {
+    let mut choices: Vec<QuestionChoice> = kinds
+        .iter()
+        .filter(|kind| !kind.pattern.is_own_steps())
+        .map(|kind| {
+            let taken = assumed.is_some_and(|assumed| assumed.is_same_pattern(&kind.pattern));
+            let effect = match taken {
+                true => format!("{}; assumed if you skip", kind.content),
+                false => kind.content.clone(),
+            };
+            QuestionChoice { answer: kind.pattern.kind_label(), effect }
+        })
+        .collect();
+    choices.push(QuestionChoice {
+        answer: SOMETHING_ELSE.to_owned(),
+        effect: "you write the steps, and they get dates".to_owned(),
+    });
+    PlanQuestion {
+        key: KIND_QUESTION.to_owned(),
+        text: "What kind of plan is this?".to_owned(),
+        assumed: assumed.map(PatternSpec::kind_label).unwrap_or_default(),
+        choices,
+    }
 }

@@ -29,7 +29,9 @@ pub use command_permission::{
 };
 pub use draft_approval::{DraftEvidence, describe_option_difference, draft_request};
 pub use earlier_words::action_by_earlier_word;
-pub use kind_choice::{OFFERED_KINDS, OfferedKind};
+pub use kind_choice::{
+    KIND_QUESTION, OfferedKind, SOMETHING_ELSE, kind_question, offered_kinds,
+};
 pub use plan_approval::{
     ProposedPlan, final_plan_request, planned_request, unchanged_plan_request, widening_detail,
 };
@@ -37,7 +39,7 @@ pub use planning_limit::{
     budget_request, describe_planning_cap, escalation_request, planning_cap_request,
 };
 pub use planning_question::{
-    goal_request, pattern_rfc_request, questions_request, subtype_rfc_request,
+    goal_request, pattern_rfc_request, questions_request, shorten_goal, subtype_rfc_request,
 };
 pub use planning_trouble::{
     ModelFailure, StageTrouble, describe_confidence, format_findings, low_confidence_request,

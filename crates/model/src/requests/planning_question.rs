@@ -1,6 +1,6 @@
 //! What planning asks before it drafts: missing facts, the goal, and new subtypes or patterns.
 
-use super::{abandon_choice, describe_assumption, ideas_choice, new_request};
+use super::{KIND_QUESTION, abandon_choice, describe_assumption, ideas_choice, new_request};
 use crate::request::RequestDetail;
 use crate::{Choice, ChoiceAction, PlanQuestion, Request, RequestId, RequestKind};
 
@@ -14,7 +14,12 @@ pub fn questions_request(id: RequestId, questions: &[PlanQuestion]) -> Request {
         id,
         RequestKind::Questions { questions: questions.to_vec() },
         question,
-        "The answer decides how large the plan is. What you skip is assumed and listed.",
+        match questions {
+            [only] if only.key == KIND_QUESTION => {
+                "The words of the goal fit several kinds, or none well. The kind decides the phases."
+            }
+            _ => "The answer decides how large the plan is. What you skip is assumed and listed.",
+        },
     );
     if questions.len() > 1 {
         for (number, question) in (1..).zip(questions) {
@@ -22,22 +27,44 @@ pub fn questions_request(id: RequestId, questions: &[PlanQuestion]) -> Request {
             asked.details.push(RequestDetail::new(&label, question.text.clone()));
         }
     }
-    for question in questions {
+    for question in questions.iter().filter(|question| !question.assumed.is_empty()) {
         let text = describe_assumption(&question.key, &question.assumed);
         asked.details.push(RequestDetail::new("If skipped", text));
     }
-    asked.choices = vec![
-        Choice::new(ChoiceAction::Reply, "answer", "the draft uses your answer"),
-        Choice::new(ChoiceAction::SkipQuestions, "skip", "the plan assumes a value and says so"),
-        ideas_choice(),
-        abandon_choice(),
-    ];
+    asked.choices =
+        vec![Choice::new(ChoiceAction::Reply, "answer", "the draft uses your answer")];
+    // What nobody can assume cannot be skipped.
+    if questions.iter().all(|question| !question.assumed.is_empty()) {
+        asked.choices.push(Choice::new(
+            ChoiceAction::SkipQuestions,
+            "skip",
+            "the plan assumes a value and says so",
+        ));
+    }
+    asked.choices.extend([ideas_choice(), abandon_choice()]);
     asked
 }
 
-/// There is no goal yet.
-pub fn goal_request(id: RequestId) -> Request {
-    let (question, why) = ("What do you want to get done?", "There is no goal yet.");
+/// The beginning of a goal, for a question about it.
+pub fn shorten_goal(goal: &str) -> String {
+    const MAX_CHARS: usize = 40;
+    match goal.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", goal[..end].trim_end()),
+        None => goal.to_owned(),
+    }
+}
+
+/// There is no goal yet, or one that says too little.
+pub fn goal_request(id: RequestId, unclear: &str) -> Request {
+    let (question, why) = if unclear.is_empty() {
+        ("What do you want to get done?".to_owned(), "There is no goal yet.".to_owned())
+    } else {
+        (
+            format!("What should be different when \"{}\" is done?", shorten_goal(unclear)),
+            "The goal says too little to plan. One sentence is enough, such as \"run 5 km by June\"."
+                .to_owned(),
+        )
+    };
     let mut asked = new_request(id, RequestKind::Goal, question, why);
     asked.choices = vec![
         Choice::new(ChoiceAction::Reply, "type the goal", "planning starts with it"),

@@ -80,7 +80,7 @@ fn pattern() -> PatternChoice {
         margin: 0.1,
         second: Some(PatternSpec::new(PatternType::RecurringCycle)),
         explanations: Vec::new(),
-        proposed_pattern: None,
+        others: Vec::new(),        proposed_pattern: None,
     }
 }
 
@@ -89,6 +89,7 @@ fn option(label: &str, effort_minutes: u32, risk: Risk) -> RoadmapOption {
         id: label.to_lowercase(),
         label: label.into(),
         summary: String::new(),
+        tasks: String::new(),
         effort_minutes,
         span_weeks: 2,
         risk,
@@ -156,7 +157,8 @@ fn question_requests() -> Vec<Request> {
     vec![
         questions_request(ID, &questions[..1]),
         questions_request(ID, &questions),
-        goal_request(ID),
+        goal_request(ID, ""),
+        goal_request(ID, "be better"),
         subtype_rfc_request(ID, "podcast", near, "it has episodes"),
         pattern_rfc_request(ID, "spiral_growth", near, "it grows in rounds"),
     ]

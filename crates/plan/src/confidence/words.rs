@@ -51,6 +51,8 @@ pub struct ConfidenceEvidence<'a> {
 /// The confidence from which on a pattern is clear, and the one below which it is a guess.
 const CLEAR_PATTERN: f64 = 0.80;
 const GUESSED_PATTERN: f64 = 0.60;
+/// A lead below this leaves the second best in question.
+const CLOSE_MARGIN: f64 = 0.20;
 /// Below this value a stage is only fairly sure of itself.
 const CLEAR_STAGE: f64 = 0.85;
 const VALID_STAGE: f64 = 0.70;
@@ -88,28 +90,30 @@ fn judge_kind(
     if evidence.kind_confirmed {
         return (ConfidenceLevel::Sure, format!("you chose the kind, {kind}"));
     }
-    if choice.pattern.is_subtype("quick") {
-        let reason = "planned as one small task; please check that it is one".to_owned();
-        return (ConfidenceLevel::Unsure, reason);
+    if choice.pattern.is_own_steps() {
+        return (ConfidenceLevel::Sure, "the steps are your own".to_owned());
     }
-    let no_template = choice.pattern.is_subtype("generic") && !evidence.by_model;
-    if no_template || choice.confidence < GUESSED_PATTERN {
+    let no_template = choice.pattern.kind.is_none() && choice.pattern.is_subtype("generic");
+    if (no_template && !evidence.by_model) || choice.confidence < GUESSED_PATTERN {
         let what =
-            if evidence.by_model { "the kind of plan is a guess" } else { "no template fits" };
+            if evidence.by_model { "the kind of plan is a guess" } else { "no kind fits well" };
         return (ConfidenceLevel::Unsure, format!("{what}; please check the phases"));
     }
-    if choice.confidence < CLEAR_PATTERN {
-        let other = choice.second.as_ref().map(planwright_model::PatternSpec::kind_noun);
-        let reason = match other.filter(|other| *other != kind) {
-            Some(other) => format!("it is closest to the {kind} template, but could be a {other}"),
-            None => format!("it is closest to the {kind} template"),
+    if choice.confidence < CLEAR_PATTERN || choice.margin < CLOSE_MARGIN {
+        let other = choice.second.as_ref().map(planwright_model::PatternSpec::kind_label);
+        let reason = match other.filter(|_| choice.margin < CLOSE_MARGIN) {
+            Some(other) => format!("it is closest to {}, but could be {other}", choice.pattern.kind_label()),
+            None => format!("it is closest to {}", choice.pattern.kind_label()),
         };
         return (ConfidenceLevel::FairlySure, reason);
+    }
+    if choice.pattern.is_subtype("quick") {
+        return (ConfidenceLevel::Sure, format!("it is a small task, {}", choice.pattern.kind_label()));
     }
     let reason = if evidence.by_model {
         format!("the goal is clearly a {kind}")
     } else {
-        format!("matches the {kind} template")
+        format!("matches the {kind} blueprint")
     };
     (ConfidenceLevel::Sure, reason)
 }
@@ -184,6 +188,7 @@ mod tests {
             margin: 0.2,
             second: Some(PatternSpec::with_subtype(PatternType::RecurringCycle, "habit")),
             explanations: Vec::new(),
+            others: Vec::new(),
             proposed_pattern: None,
         }
     }

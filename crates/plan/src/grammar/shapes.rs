@@ -14,7 +14,9 @@ pub(super) fn check_shape(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
             if is_unordered_project(scope) {
                 found.push(rule_violation("G211", [root.id.clone()], &[]));
             }
-            if finish_marker(scope).is_none() || lacks_horizon(scope) {
+            // Steps that the person writes end with the last of them.
+            let unfinished = finish_marker(scope).is_none() && !spec.is_own_steps();
+            if unfinished || lacks_horizon(scope) {
                 found.push(rule_violation(
                     "G212",
                     [root.id.clone()],
@@ -44,10 +46,13 @@ pub(super) fn check_shape(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// G211. A quick goal has no phases.
+/// G211. A quick goal has no phases, and a person's own steps have those that the person makes.
 pub(super) fn is_unordered_project(scope: &RuleScope<'_>) -> bool {
-    let quick = scope.pattern.as_ref().is_some_and(|spec| spec.is_subtype("quick"));
-    !quick
+    let plain = scope
+        .pattern
+        .as_ref()
+        .is_some_and(|spec| spec.is_subtype("quick") || spec.is_own_steps());
+    !plain
         && (scope.root_children(NodeType::Phase).len() < 2
             || !scope.root_children(NodeType::Cycle).is_empty())
 }

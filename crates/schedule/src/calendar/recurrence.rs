@@ -46,6 +46,8 @@ pub struct RecurrenceRule {
     /// Empty means the day of the first date.
     pub days: Vec<RecurrenceRuleDay>,
     pub count: Option<u32>,
+    /// The first date, inclusive.
+    pub from: Option<Date>,
     /// The last date, inclusive.
     pub until: Option<Date>,
 }
@@ -71,7 +73,7 @@ impl From<&Recurrence> for RecurrenceRule {
             (RecurrenceByDay::Weekday(day), _) => RecurrenceRuleDay::Each(day.days_since_monday()),
         };
         let days = recurrence.by_day.iter().map(day).collect();
-        Self { every, days, count: recurrence.count, until: recurrence.until }
+        Self { every, days, count: recurrence.count, from: recurrence.from, until: recurrence.until }
     }
 }
 
@@ -79,6 +81,7 @@ impl RecurrenceRule {
     /// Returns the dates of the rule from `first` to `last`, both inclusive. `first` anchors the periods and is
     /// included only if it matches the rule.
     pub fn dates_between(&self, first: Date, last: Date) -> Vec<Date> {
+        let first = self.from.map_or(first, |from| from.max(first));
         let last = self.until.map_or(last, |until| until.min(last));
         let limit = self.count.map_or(MAX_OCCURRENCES, |count| count as usize);
         let mut dates = Vec::new();

@@ -107,6 +107,7 @@ fn example_7_a_weekly_hour_is_kept_across_a_clock_change() {
         every: RecurrenceInterval::Weeks(1),
         days: Vec::new(),
         count: None,
+        from: None,
         until: None,
     };
     let zone = find_zone("America/New_York").unwrap();
@@ -157,6 +158,7 @@ fn a_missing_date_means_the_last_day_of_the_month() {
         every: RecurrenceInterval::Months(1),
         days: vec![RecurrenceRuleDay::Date(31)],
         count: Some(3),
+        from: None,
         until: None,
     };
     let dates = rule.dates_between(date(2026, 1, 15), date(2027, 1, 1));
@@ -165,6 +167,7 @@ fn a_missing_date_means_the_last_day_of_the_month() {
         every: RecurrenceInterval::Months(12),
         days: Vec::new(),
         count: Some(2),
+        from: None,
         until: None,
     };
     assert_eq!(
@@ -180,6 +183,7 @@ fn intervals_weekdays_and_until_are_kept() {
         every: RecurrenceInterval::Weeks(2),
         days: weekdays,
         count: None,
+        from: None,
         until: Some(date(2026, 6, 18)),
     };
     let dates = rule.dates_between(date(2026, 6, 2), date(2026, 12, 31));
@@ -188,6 +192,7 @@ fn intervals_weekdays_and_until_are_kept() {
         every: RecurrenceInterval::Months(3),
         days: vec![RecurrenceRuleDay::Nth(-1, 4)],
         count: Some(2),
+        from: None,
         until: None,
     };
     assert_eq!(
@@ -258,7 +263,7 @@ proptest! {
         }).collect();
         let first = date(year, 5, 31);
         let last = plus_days(first, span);
-        let dates = RecurrenceRule { every, days, count, until: None }.dates_between(first, last);
+        let dates = RecurrenceRule { every, days, count, from: None, until: None }.dates_between(first, last);
         prop_assert!(dates.windows(2).all(|pair| pair[0] < pair[1]));
         prop_assert!(dates.iter().all(|date| (first..=last).contains(date)));
     }

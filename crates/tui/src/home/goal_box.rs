@@ -37,7 +37,7 @@ impl HomeScreen {
     /// What was read from the goal as it stands, and what was not.
     fn reading_lines(&self) -> Vec<(&'static str, String)> {
         let reading = &self.reading;
-        let mut read: Vec<String> = reading.kind_with_article().into_iter().collect();
+        let mut read: Vec<String> = reading.kind.clone().into_iter().collect();
         read.extend(reading.read.iter().cloned());
         let mut lines = Vec::new();
         if !read.is_empty() {

@@ -100,6 +100,7 @@ impl SessionScreen {
         self.plan.update_rows(state, &self.time_zone);
         self.update_changes()?;
         self.follow_added_row();
+        self.open_first_step();
         let mut needs = self.pane_needs();
         let asked = self.ui.graph.zoom.filter(|_| !needs.card || class == SizeClass::Wide);
         let (columns, rows) = graph_room(self.size, needs);

@@ -14,7 +14,7 @@ use crate::row_editor::{
 };
 use crate::ui_state::PaneFocus;
 use planwright_model::event::Command;
-use planwright_model::{DateField, PlanDate, PlanEdit, TaskId};
+use planwright_model::{ApprovalTarget, DateField, PlanDate, PlanEdit, RequestKind, TaskId};
 use planwright_text::dates::format_date;
 
 impl SessionScreen {
@@ -152,6 +152,12 @@ impl SessionScreen {
             RowEditPurpose::Split { node } => format!("split {}", self.row_title(node)),
             RowEditPurpose::Merge { .. } => "merge the marked rows".to_owned(),
         };
+        // Own steps are written one after the other.
+        if let RowEditPurpose::Edit { node } = &editor.purpose
+            && self.empty_first_step().as_ref() == Some(node)
+        {
+            self.ui.row_editor = Some(Box::new(RowEditor::add(node.clone())));
+        }
         if let RowEditPurpose::Add { anchor, level, .. } = editor.purpose {
             let mut next = RowEditor::add(anchor.clone());
             let known: BTreeSet<TaskId> =
@@ -161,6 +167,30 @@ impl SessionScreen {
         }
         self.ui.marks.clear();
         self.send_command(Command::Edit { edits: reading.edits }, words)
+    }
+
+    /// A plan of own steps begins in the editor of its first, empty step. Whoever leaves it is not brought back.
+    pub(super) fn open_first_step(&mut self) {
+        if self.ui.opened_first_step || self.ui.row_editor.is_some() || self.why_cannot_edit().is_some() {
+            return;
+        }
+        let asks = self.latest.requests.open.values().any(|open| {
+            matches!(open.request.kind, RequestKind::Draft { target: ApprovalTarget::Outline, .. })
+        });
+        let Some(empty) = self.empty_first_step().filter(|_| asks) else { return };
+        self.ui.opened_first_step = true;
+        self.open_row_editor(&empty);
+    }
+
+    /// The only step of a plan of own steps, while it is empty.
+    fn empty_first_step(&self) -> Option<TaskId> {
+        let outline = self.latest.planning.outline.as_deref()?;
+        outline.pattern.as_ref().filter(|spec| spec.is_own_steps())?;
+        let tree = outline.node_tree();
+        match tree.leaves(&outline.root_id).as_slice() {
+            [only] if only.title.is_empty() => Some(only.id.clone()),
+            _ => None,
+        }
     }
 
     /// The next new row goes after the one that was added last, once that is in the plan.

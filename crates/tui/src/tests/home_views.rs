@@ -23,7 +23,7 @@ pub(crate) fn person_plan(goal: &str, made: Date) -> SessionState {
         today: made,
         time_zone: "UTC",
         now: at,
-        library: &TemplateLibrary::built_in(),
+        library: &TemplateLibrary::fixture(),
         events: &[],
     };
     let made = plan_goal(&request).unwrap().artifacts;

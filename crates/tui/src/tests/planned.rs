@@ -25,7 +25,7 @@ fn planned() -> GoalPlan {
         today: jiff::civil::date(2026, 6, 8),
         time_zone: "UTC",
         now: Timestamp::UNIX_EPOCH,
-        library: &TemplateLibrary::built_in(),
+        library: &TemplateLibrary::fixture(),
         events: &[],
     };
     plan_goal(&request).unwrap()
@@ -58,6 +58,7 @@ pub(crate) fn outlined() -> Fixture {
         margin: 0.31,
         second: None,
         explanations: vec!["\"launch\" and a number of weeks name a milestone project".into()],
+        others: Vec::new(),
         proposed_pattern: None,
     };
     fixture.push(PlanningEvent::PatternPicked { choice });

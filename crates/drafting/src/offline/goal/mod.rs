@@ -55,6 +55,8 @@ const MINUTES_PER_DAY: f64 = 24.0 * 60.0;
 pub struct Goal {
     /// As typed, trimmed.
     pub text: String,
+    /// The day on which it was read; "tomorrow" counts from it.
+    pub read_on: Date,
     /// The last day of the work: "by", "until", "due", "before".
     pub deadline: Option<Date>,
     /// The day or window on which the thing itself happens: "on 2027-06-12", "next Saturday", "in March".
@@ -150,7 +152,7 @@ impl Goal {
     /// Parses a goal.
     pub fn parse(text: &str, today: GoalParseContext) -> Self {
         let text = text.trim();
-        let mut goal = Self::empty(text);
+        let mut goal = Self::empty(text, today.date);
         let read = match text.char_indices().nth(MAX_CHARS) {
             Some((end, _)) => {
                 goal.notes.push(format!(
@@ -204,9 +206,10 @@ impl Goal {
         &self.unread
     }
 
-    fn empty(text: &str) -> Self {
+    fn empty(text: &str, read_on: Date) -> Self {
         Self {
             text: text.to_owned(),
+            read_on,
             deadline: None,
             day: None,
             event_days: None,
@@ -234,6 +237,11 @@ impl Goal {
             phrases: Vec::new(),
             unread: Vec::new(),
         }
+    }
+
+    /// Returns the words in lower case, in their order.
+    pub fn folded_words(&self) -> &[String] {
+        &self.words
     }
 
     pub fn word_count(&self) -> usize {

@@ -16,14 +16,16 @@ use crate::planner::{apply_relaxation, parse_subtype_name};
 use crate::{SavedDecision, caps};
 use planwright_drafting::change_requests::{contains_undo_request, is_undo_request};
 use planwright_drafting::controller::{ControllerOutcome, resolve_change_stage};
+use planwright_drafting::kind_words::find_kind;
 use planwright_drafting::policy_text;
+use planwright_model::requests::KIND_QUESTION;
 use planwright_model::event::{
     ApprovalEvent, CloseReason, CommandRefusal, PlanEvent, PlanningEvent, RunEvent,
 };
 use planwright_model::{
     Actor, AdaptationAction, AdaptationLogEntry, Answer, ApprovalTarget, ChoiceAction as A,
-    FactReading, LeverChange, NodeOrigin, PatternChoice, PauseKind, PlanDrafter, PolicyOverride,
-    Request, RequestKind, RunCap, Stage,
+    FactReading, LeverChange, NodeOrigin, PatternChoice, PauseKind, PlanDrafter, PlanQuestion,
+    PolicyOverride, Request, RequestKind, RunCap, Stage,
 };
 use planwright_state::SessionState;
 
@@ -209,7 +211,20 @@ fn unread_reply(
     let typed = BTreeMap::from([(first.key.clone(), text.to_owned())]);
     let given = if answer.answers.is_empty() { &typed } else { &answer.answers };
     given.iter().find_map(|(key, said)| {
+        if key == KIND_QUESTION {
+            return unread_kind(first, said, &state.planning.goal);
+        }
         crate::planner::check_answer(state.planning.context.as_deref()?, key, said, now).err()
+    })
+}
+
+/// Why an answer names no kind of plan, if it names none.
+fn unread_kind(question: &PlanQuestion, said: &str, goal: &str) -> Option<String> {
+    let said = said.trim();
+    let listed = question.choices.iter().any(|choice| choice.answer.eq_ignore_ascii_case(said));
+    let known = listed || find_kind(said, goal).is_some();
+    (!known).then(|| {
+        "No kind of plan is named in it. Choose one of the list, or \"something else\".".to_owned()
     })
 }
 
@@ -282,8 +297,7 @@ fn reject_draft(draft: &mut DecisionBuilder<'_>) -> bool {
     match talk.place.target {
         Some(ApprovalTarget::Pattern | ApprovalTarget::Outline) | None => {
             if let Some(choice) = &talk.pattern {
-                let name = choice.pattern.subtype.clone().unwrap_or_default();
-                excluded.push(format!("pattern:{}/{name}", choice.pattern.pattern_type));
+                excluded.push(choice.pattern.exclusion_key());
             }
         }
         Some(ApprovalTarget::Roadmap | ApprovalTarget::Final) => {

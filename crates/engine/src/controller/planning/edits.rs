@@ -34,6 +34,13 @@ pub(in super::super) fn edit_plan(
     }
     let edited = edit::apply_edits(outline, talk.roadmap.as_deref(), edits, &talk.locked)
         .map_err(edit_refusal)?;
+    // The empty step that a plan of own steps begins with goes once there is a real one.
+    let empty = crate::planner::empty_steps(&edited.outline);
+    if !empty.is_empty() {
+        let mut edits = edits.to_vec();
+        edits.extend(empty.into_iter().map(|node| PlanEdit::Remove { node }));
+        return edit_plan(state, &edits, now);
+    }
     let changes_plan = edits.iter().any(PlanEdit::changes_plan);
     let all_changes = changes_plan.then(|| edit_all_changes(talk, edits)).flatten();
     let what = edited.reason.clone();

@@ -4,20 +4,21 @@ use super::{DecisionBuilder, advance_draft};
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_drafting::kind_words;
 use planwright_model::event::PlanningEvent;
-use planwright_model::requests::OFFERED_KINDS;
+use planwright_model::requests::offered_kinds;
 use planwright_model::{ApprovalTarget, PatternChoice, PatternSpec, Stage};
 
 /// Plans it as a kind of the list.
 pub(super) fn pick_kind(draft: &mut DecisionBuilder<'_>, number: u8) -> bool {
     let place = usize::from(number).wrapping_sub(1);
-    let Some(kind) = OFFERED_KINDS.get(place) else { return false };
-    choose_kind(draft, kind.to_pattern(), "you chose it from the list")
+    let kinds = offered_kinds(draft.planning().pattern.as_ref());
+    let Some(kind) = kinds.into_iter().nth(place) else { return false };
+    choose_kind(draft, kind.pattern, "you chose it from the list")
 }
 
 /// Plans it as the kind that the words name. False if they name none, or say more than that.
 pub(super) fn choose_kind_in_words(draft: &mut DecisionBuilder<'_>, text: &str) -> bool {
     let asks_kind = draft.planning().place.target == Some(ApprovalTarget::Pattern);
-    let Some(kind) = kind_words::find_kind(text) else { return false };
+    let Some(kind) = kind_words::find_kind(text, &draft.planning().goal) else { return false };
     if !asks_kind && !kind_words::names_only_kind(text) {
         return false;
     }
@@ -31,6 +32,7 @@ pub(super) fn choose_kind_in_words(draft: &mut DecisionBuilder<'_>, text: &str) 
 /// Plans it as a kind. What was drafted from another one is drafted again.
 fn choose_kind(draft: &mut DecisionBuilder<'_>, kind: PatternSpec, why: &str) -> bool {
     let before = draft.planning().pattern.clone();
+    let others = before.as_ref().map(|choice| choice.others.clone()).unwrap_or_default();
     let second = before.map(|choice| choice.pattern);
     draft.record(PlanningEvent::KindChosen {
         choice: PatternChoice {
@@ -39,6 +41,7 @@ fn choose_kind(draft: &mut DecisionBuilder<'_>, kind: PatternSpec, why: &str) ->
             margin: 1.0,
             second,
             explanations: vec![why.to_owned()],
+            others,
             proposed_pattern: None,
         },
     });
@@ -53,12 +56,14 @@ pub(super) fn kind_after_rejection(draft: &DecisionBuilder<'_>) -> Option<Patter
     let talk = draft.planning();
     let shown = talk.pattern.as_ref()?;
     let turned_down = |spec: &PatternSpec| {
-        let name = spec.subtype.clone().unwrap_or_default();
-        let key = format!("pattern:{}/{name}", spec.pattern_type);
-        spec.is_same_pattern(&shown.pattern) || talk.excluded_options.contains(&key)
+        spec.is_same_pattern(&shown.pattern)
+            || talk.excluded_options.contains(&spec.exclusion_key())
     };
     let second = shown.second.clone().filter(|second| !turned_down(second));
-    let next = second.or_else(|| kind_words::next_kind(turned_down))?;
+    let others = shown.others.iter().map(|kind| kind.pattern.clone());
+    let next = second
+        .or_else(|| others.into_iter().find(|spec| !turned_down(spec)))
+        .or_else(|| kind_words::next_kind(turned_down))?;
     Some(PatternChoice {
         pattern: next,
         // It was not chosen for what the goal says, so nobody is sure of it.
@@ -66,6 +71,7 @@ pub(super) fn kind_after_rejection(draft: &DecisionBuilder<'_>) -> Option<Patter
         margin: 0.0,
         second: Some(shown.pattern.clone()),
         explanations: vec!["the kinds before it were turned down".to_owned()],
+        others: shown.others.clone(),
         proposed_pattern: None,
     })
 }

@@ -147,6 +147,7 @@ pub(crate) fn find_transition(
         may_relax,
         offline: talk.offline,
         small_goal: talk.small_goal,
+        own_steps: talk.pattern.as_ref().is_some_and(|choice| choice.pattern.is_own_steps()),
         segment_sec: seconds(talk.segment_began),
         silent_sec: seconds(talk.last_visible),
     };

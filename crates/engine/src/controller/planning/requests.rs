@@ -88,12 +88,19 @@ fn questions_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
 }
 
 fn goal_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let unclear = talk.goal.trim();
+    let lead = if unclear.is_empty() {
+        "Tell me the goal in one sentence.".to_owned()
+    } else {
+        let unclear = requests::shorten_goal(unclear);
+        format!("\"{unclear}\" says too little to plan. Say in one sentence what should be different when it is done.")
+    };
     let speech = AgentMessageDraft {
-        lead: vec!["Tell me the goal in one sentence.".to_owned()],
+        lead: vec![lead],
         cta: Some(call_to_action(CallToActionKind::Goal)),
         ..AgentMessageDraft::default()
     };
-    (requests::goal_request(id), render_speech(talk, &speech))
+    (requests::goal_request(id, unclear), render_speech(talk, &speech))
 }
 
 fn subtype_rfc_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
@@ -254,7 +261,17 @@ fn draft_evidence(talk: &PlanningSlice, target: ApprovalTarget) -> DraftEvidence
         options: talk.roadmap.as_deref().map_or(&[], |roadmap| &roadmap.options_tried),
         ideas: &talk.ideas,
         may_start_today: false,
+        lacks_steps: target == ApprovalTarget::Outline && lacks_steps(talk),
     }
+}
+
+/// Whether the person is to write the steps and has not begun.
+fn lacks_steps(talk: &PlanningSlice) -> bool {
+    let own = talk.pattern.as_ref().is_some_and(|choice| choice.pattern.is_own_steps());
+    own && talk.outline.as_deref().is_some_and(|outline| {
+        let tree = outline.node_tree();
+        tree.leaves(&outline.root_id).iter().all(|leaf| leaf.title.trim().is_empty())
+    })
 }
 
 /// Whether the schedule could begin today: it has dates, nothing runs by itself, and it begins later.

@@ -132,6 +132,10 @@ impl Planner {
         }
         let choice = if let Some(choice) = self.settled_pattern(talk) {
             choice.clone()
+        } else if self.answered_kind(talk).is_some() {
+            let choice = self.choose_kind(talk, now);
+            work = work.with_event(PlanningEvent::KindChosen { choice: choice.clone() });
+            choice
         } else {
             let watch = trace::ToolTraceTimer::start(
                 talk,
@@ -512,6 +516,7 @@ fn parse_pattern_choice(args: &Value, own: &[String]) -> Result<PatternChoice, S
         margin: 1.0,
         second: None,
         explanations,
+        others: Vec::new(),
         proposed_pattern,
     })
 }

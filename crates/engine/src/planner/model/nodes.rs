@@ -136,14 +136,7 @@ impl OutlineBuilder<'_> {
         }
         let mut node = PlanNode::new_child(parent, "c1", NodeType::Cycle, "Each round");
         node.origin = NodeOrigin::AiAdaptation;
-        node.recurrence = Some(Recurrence {
-            freq,
-            interval: 1,
-            by_day: Vec::new(),
-            at_local: None,
-            count: None,
-            until: None,
-        });
+        node.recurrence = Some(Recurrence::every(freq));
         self.used.insert(node.id.clone());
         self.push(node)
     }

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use super::*;
 use planwright_drafting::person_profile::PersonProfile;
 use planwright_model::event::TaskEvent;
-use planwright_model::requests::OFFERED_KINDS;
+use planwright_model::requests::offered_kinds;
 use planwright_model::{AssumptionOrigin, ScheduledBlock};
 use planwright_state::SessionStatus;
 
@@ -170,14 +170,15 @@ fn the_kind_of_plan_is_chosen_from_the_list_and_in_words() {
     assert!(matches!(asked.kind, RequestKind::Draft { target: ApprovalTarget::Pattern, .. }));
     talk.answer(Answer::with_text(A::RequestChanges, "it is a writing project, not a course"));
     let pattern = talk.state.planning.pattern.clone().unwrap().pattern;
-    assert_eq!(pattern.subtype.as_deref(), Some("writing"));
+    assert_eq!(pattern.kind_name(), Some("thesis"));
     assert!(matches!(talk.open().kind, RequestKind::Draft { target: ApprovalTarget::Outline, .. }));
 
     let mut talk = Talk::about(goal, strict());
-    let event = OFFERED_KINDS.iter().position(|kind| kind.noun == "event").unwrap();
-    talk.answer(A::PickKind(u8::try_from(event + 1).unwrap()));
+    let kinds = offered_kinds(talk.state.planning.pattern.as_ref());
+    let habit = kinds.iter().position(|kind| kind.pattern.kind_noun() == "habit").unwrap();
+    talk.answer(A::PickKind(u8::try_from(habit + 1).unwrap()));
     let pattern = talk.state.planning.pattern.clone().unwrap().pattern;
-    assert_eq!(pattern.subtype.as_deref(), Some("event"));
+    assert_eq!(pattern.kind_name(), Some("daily_habit"));
 
     let mut talk = Talk::about(goal, strict());
     let kinds = talk.answer(Answer::with_text(A::RequestChanges, "something nicer"));
@@ -191,7 +192,7 @@ fn turning_a_kind_down_shows_another_one() {
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..4 {
         let pattern = talk.state.planning.pattern.clone().unwrap().pattern;
-        let name = (pattern.pattern_type, pattern.subtype.clone());
+        let name = pattern.exclusion_key();
         assert!(seen.insert(name.clone()), "{name:?} is shown twice");
         talk.answer(A::Reject);
         assert!(matches!(

@@ -86,6 +86,7 @@ pub(super) fn compare_options(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
                 id: id.to_owned(),
                 label: label.to_owned(),
                 summary: summary.to_owned(),
+                tasks: String::new(),
                 effort_minutes: (effort * factor) as u32,
                 span_weeks: weeks.ceil() as u16,
                 risk,

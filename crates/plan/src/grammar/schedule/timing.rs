@@ -79,7 +79,9 @@ impl<'a> ScheduleTiming<'a> {
         id: &TaskId,
         admit: impl Fn(Option<u32>) -> bool,
     ) -> Option<WorkSpan> {
-        let leaves = scope.tree.leaves(id);
+        // What repeats from a day of its own on does not hold up what follows its group.
+        let mut leaves = scope.tree.leaves(id);
+        leaves.retain(|leaf| leaf.id == *id || !leaf.repeats_from_own_day());
         let spans = leaves.iter().filter_map(|leaf| self.spans.get(&leaf.id)).flatten();
         spans
             .filter(|(occurrence, _)| admit(**occurrence))
@@ -138,6 +140,9 @@ pub(crate) fn early_leaves(
     }
     let mut early = Vec::new();
     for leaf in leaves {
+        if leaf.id != link.to && leaf.repeats_from_own_day() {
+            continue;
+        }
         for (&occurrence, &span) in timing.spans.get(&leaf.id).into_iter().flatten() {
             let same = |other| !by_occurrence || other == occurrence;
             let from = timing.span_of_occurrences(scope, &link.from, same);

@@ -137,6 +137,7 @@ pub(super) fn with_roadmap(mut plan: PlanArtifacts) -> PlanArtifacts {
             id: id.to_owned(),
             label: id.to_owned(),
             summary: String::new(),
+            tasks: String::new(),
             effort_minutes: 240,
             span_weeks: 4,
             risk: Risk::Low,

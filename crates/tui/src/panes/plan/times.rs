@@ -244,7 +244,7 @@ mod tests {
             today: jiff::civil::date(2026, 6, 7),
             time_zone: "Europe/Berlin",
             now: Timestamp::UNIX_EPOCH,
-            library: &planwright_drafting::offline::TemplateLibrary::built_in(),
+            library: &planwright_drafting::offline::TemplateLibrary::fixture(),
             events: &[],
         })
         .unwrap()

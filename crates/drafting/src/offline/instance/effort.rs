@@ -1,0 +1,86 @@
+//! The minutes of one task: its own effort, scaled by what is counted, or its share of a weekly rhythm.
+
+use planwright_model::PlanContext;
+
+use super::super::blueprint::{Blueprint, BlueprintGroup, BlueprintTask, EffortRange};
+use super::InstanceBuilder;
+use super::recurrence::occurrences_per_week;
+
+/// The range around a share of a rhythm: the least is a quarter less, the most a quarter more.
+const RHYTHM: EffortRange = EffortRange(75, 100, 125);
+/// The step in which efforts are rounded.
+const STEP: u32 = 5;
+
+/// Returns the value of a count: as the goal states it, as it was answered, or the default of the file.
+pub(in super::super) fn count_value(context: &PlanContext, file: &Blueprint, name: &str) -> u32 {
+    let known = context.find_assumption(name).and_then(|found| {
+        let digits: String = found.value.chars().filter(char::is_ascii_digit).collect();
+        digits.parse().ok()
+    });
+    known.or_else(|| file.counts.get(name).map(|count| count.default)).unwrap_or(1)
+}
+
+impl InstanceBuilder<'_> {
+    /// Returns the minutes for doing a task once. `batch` is the number of things in one copy of it.
+    pub(super) fn task_effort(
+        &self,
+        task: &BlueprintTask,
+        group: Option<&BlueprintGroup>,
+        batch: Option<u32>,
+    ) -> Option<EffortRange> {
+        if task.is_instant() {
+            return None;
+        }
+        let stated = self.inputs.goal.occurrence_minutes.filter(|_| task.stated);
+        let own = task.effort.as_ref().map(|effort| *effort.get_ref());
+        if let Some(minutes) = stated {
+            return Some(own.unwrap_or(RHYTHM).around(minutes.max(1)));
+        }
+        let Some(own) = own else { return self.share_effort(task, group) };
+        let mut more = 0.0;
+        for (name, each) in &task.per {
+            let split = task.split.as_ref().is_some_and(|split| split.get_ref().by == *name);
+            let amount = match batch.filter(|_| split) {
+                Some(batch) => batch,
+                None => count_value(self.inputs.context, self.inputs.blueprint, name),
+            };
+            more += each * f64::from(amount);
+        }
+        Some(own.plus(round_step(more)))
+    }
+
+    /// Returns the task's percent of the weeks of its phase.
+    fn share_effort(
+        &self,
+        task: &BlueprintTask,
+        group: Option<&BlueprintGroup>,
+    ) -> Option<EffortRange> {
+        let weekly = f64::from(*self.inputs.blueprint.weekly.as_ref()?.get_ref());
+        let share = f64::from(task.share?) / 100.0;
+        let weeks = group.map_or(1.0, |group| self.group_weeks(group));
+        let minutes = match task.every {
+            Some(_) => {
+                let times = occurrences_per_week(self.inputs, task).max(0.01);
+                weekly * share / times
+            }
+            None => weekly * weeks * share,
+        };
+        Some(RHYTHM.around(round_step(minutes).max(STEP)))
+    }
+
+    /// Returns the weeks of a phase: its share of the span.
+    pub(super) fn group_weeks(&self, group: &BlueprintGroup) -> f64 {
+        let weeks = f64::from(self.inputs.span.rhythm_weeks());
+        match group.weeks_share {
+            Some(percent) => weeks * f64::from(percent) / 100.0,
+            None => {
+                let count = self.inputs.blueprint.phases.len().max(1);
+                weeks / count as f64
+            }
+        }
+    }
+}
+
+fn round_step(minutes: f64) -> u32 {
+    ((minutes / f64::from(STEP)).round().max(0.0) as u32).saturating_mul(STEP)
+}

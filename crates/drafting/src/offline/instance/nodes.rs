@@ -1,0 +1,279 @@
+//! The containers and tasks of an instance.
+
+use planwright_model::outline::MAIN_STREAM;
+use planwright_model::{NodeType, PlanNode, Role};
+
+use super::super::blueprint::{BlueprintGroup, BlueprintTask, CountSplit};
+use super::effort::count_value;
+use super::link::InstanceLink;
+use super::topic::PhaseTopic;
+use super::{InstanceBuilder, KeyedPart, SiblingLanes};
+
+/// Everything about one copy of a task besides its text.
+#[derive(Clone, Copy)]
+pub(super) struct TaskCopy<'a> {
+    pub(super) task: &'a BlueprintTask,
+    pub(super) group: Option<&'a BlueprintGroup>,
+    /// The number of things in it, if the task is split.
+    pub(super) batch: Option<u32>,
+    /// Whether it follows the copy before it instead of the task's own predecessors.
+    pub(super) follows_copy: bool,
+    /// The number of topics that share the time of the task.
+    pub(super) sharers: u32,
+}
+
+impl<'a> InstanceBuilder<'a> {
+    /// Adds a container and its content.
+    pub(super) fn add_group(
+        &mut self,
+        parent: &PlanNode,
+        id: String,
+        kind: NodeType,
+        group: &'a BlueprintGroup,
+        lanes: &mut SiblingLanes,
+    ) {
+        let stream = group.stream.as_deref().unwrap_or(MAIN_STREAM);
+        if !self.applies(&group.when, &group.unless, (group.min_weeks, group.max_weeks)) {
+            let last = lanes.last_linked(stream);
+            self.leave_out(group.key.as_ref(), group.after.as_deref(), last);
+            return;
+        }
+        let node = self.add_container(parent, id, kind, group, lanes);
+        let mut inner = SiblingLanes::default();
+        for (index, phase) in group.phases.iter().enumerate() {
+            let id = format!("{}.p{}", node.id, index + 1);
+            self.add_group(&node, id, NodeType::Phase, phase, &mut inner);
+        }
+        for (index, goal) in group.sub_goals.iter().enumerate() {
+            let id = format!("{}.s{}", node.id, index + 1);
+            self.add_group(&node, id, NodeType::SubGoal, goal, &mut inner);
+        }
+        self.add_group_tasks(&node, group, &mut inner);
+    }
+
+    pub(super) fn add_container(
+        &mut self,
+        parent: &PlanNode,
+        id: String,
+        kind: NodeType,
+        group: &'a BlueprintGroup,
+        lanes: &mut SiblingLanes,
+    ) -> PlanNode {
+        let title = self.wording.fill_title(group.title.get_ref());
+        let mut node = PlanNode::new_child(parent, id, kind, title);
+        node.why = self.wording.fill_text(&group.why);
+        node.done_when = self.wording.fill_text(&group.done_when);
+        node.intensity = group.intensity.unwrap_or(1).clamp(1, 5);
+        node.optional = group.optional;
+        node.recurrence = group.every.map(|every| self.group_recurrence(every, group));
+        self.register_key(group.key.as_ref(), &node);
+        // A cycle recurs alongside the phases; only phases and sub-goals depend on the previous one.
+        let chained = kind != NodeType::Cycle;
+        self.place_node(&mut node, group.stream.as_deref(), group.after.as_deref(), chained, lanes);
+        self.plan.nodes.push(node.clone());
+        node
+    }
+
+    /// Adds the tasks of a group; neighboring tasks per topic are repeated for each topic in turn.
+    fn add_group_tasks(
+        &mut self,
+        node: &PlanNode,
+        group: &'a BlueprintGroup,
+        lanes: &mut SiblingLanes,
+    ) {
+        let mut index = 0;
+        while let Some(task) = group.tasks.get(index) {
+            let run = group.tasks[index..].iter().take_while(|task| task.per_topic).count();
+            if run == 0 {
+                self.add_task(node, index, task, Some(group), lanes);
+                index += 1;
+                continue;
+            }
+            let topics = self.phase_topics(group);
+            for (place, topic) in topics.iter().enumerate() {
+                for (offset, task) in group.tasks[index..index + run].iter().enumerate() {
+                    let id = format!("{}.t{}-{}", node.id, index + offset + 1, place + 1);
+                    let sharers = u32::try_from(topics.len()).unwrap_or(1);
+                    self.add_topic_task(node, id, (topic, place + 1, sharers), (task, group), lanes);
+                }
+            }
+            index += run;
+        }
+    }
+
+    fn add_topic_task(
+        &mut self,
+        node: &PlanNode,
+        id: String,
+        (topic, number, sharers): (&PhaseTopic, usize, u32),
+        (task, group): (&'a BlueprintTask, &'a BlueprintGroup),
+        lanes: &mut SiblingLanes,
+    ) {
+        let worded = self.wording.with_topic(topic, number);
+        let plain = std::mem::replace(&mut self.wording, worded);
+        let copy =
+            TaskCopy { task, group: Some(group), batch: None, follows_copy: false, sharers };
+        self.add_copy(node, id, copy, lanes);
+        self.wording = plain;
+    }
+
+    /// Adds a task directly under the goal.
+    pub(super) fn add_file_task(
+        &mut self,
+        root: &PlanNode,
+        index: usize,
+        task: &'a BlueprintTask,
+        lanes: &mut SiblingLanes,
+    ) {
+        self.add_task(root, index, task, None, lanes);
+    }
+
+    /// Adds a task, once or in copies, unless the goal makes it superfluous.
+    pub(super) fn add_task(
+        &mut self,
+        parent: &PlanNode,
+        index: usize,
+        task: &'a BlueprintTask,
+        group: Option<&'a BlueprintGroup>,
+        lanes: &mut SiblingLanes,
+    ) {
+        let stream = task.stream.as_deref().unwrap_or(MAIN_STREAM);
+        if !self.applies(&task.when, &task.unless, (task.min_weeks, task.max_weeks)) {
+            let last = lanes.last_linked(stream);
+            self.leave_out(task.key.as_ref(), task.after.as_deref(), last);
+            return;
+        }
+        let prefix = if parent.level == 1 { String::new() } else { format!("{}.", parent.id) };
+        let id = format!("{prefix}t{}", index + 1);
+        let copy = TaskCopy { task, group, batch: None, follows_copy: false, sharers: 1 };
+        let Some(split) = task.split.as_ref().map(|split| split.get_ref()) else {
+            self.add_copy(parent, id, copy, lanes);
+            return;
+        };
+        let total = count_value(self.inputs.context, self.inputs.blueprint, &split.by);
+        let plain = self.wording.clone();
+        for (number, (from, to)) in (1..).zip(split_batches(total, split)) {
+            self.wording = plain.with_batch(number, from, to);
+            let batch = Some(to + 1 - from);
+            let copy = TaskCopy { batch, follows_copy: number > 1, ..copy };
+            self.add_copy(parent, format!("{id}-{number}"), copy, lanes);
+        }
+        self.wording = plain;
+    }
+
+    pub(super) fn add_copy(
+        &mut self,
+        parent: &PlanNode,
+        id: String,
+        copy: TaskCopy<'a>,
+        lanes: &mut SiblingLanes,
+    ) {
+        let task = copy.task;
+        let title = self.wording.fill_title(task.title.get_ref());
+        let mut node = PlanNode::new_child(parent, id, NodeType::Task, title);
+        node.why = self.wording.fill_text(&task.why);
+        node.done_when = self.wording.fill_text(&task.done_when);
+        node.role = task.role;
+        node.milestone = task.is_instant();
+        node.optional = task.optional || copy.group.is_some_and(|group| group.optional);
+        node.intensity = task.intensity.unwrap_or(parent.intensity).clamp(1, 5);
+        node.risks.clone_from(&task.risks);
+        node.owner = task.who.clone().unwrap_or_default();
+        node.preferred_time = task.prefer.and_then(|prefer| prefer.to_preferred_time());
+        node.recurrence = task.every.map(|every| self.task_recurrence(every, task, copy.group));
+        self.set_dates(&mut node, task);
+        if let Some(effort) = self.task_effort(task, copy.group, copy.batch) {
+            let effort = match copy.sharers {
+                0 | 1 => effort,
+                sharers => effort.around((effort.likely() / sharers / 5 * 5).max(5)),
+            };
+            node.estimate_minutes = Some(effort.likely());
+            self.plan.efforts.insert(node.id.clone(), effort);
+        }
+        self.register_key(task.key.as_ref(), &node);
+        let chained = task.every.is_none();
+        let after = if copy.follows_copy { None } else { task.after.as_deref() };
+        self.place_node(&mut node, task.stream.as_deref(), after, chained, lanes);
+        self.plan.nodes.push(node);
+    }
+
+    pub(super) fn register_key(
+        &mut self,
+        key: Option<&'a toml::Spanned<String>>,
+        node: &PlanNode,
+    ) {
+        if let Some(key) = key {
+            self.keys.insert(key.get_ref(), KeyedPart::Node(node.id.clone()));
+        }
+    }
+
+    fn leave_out(
+        &mut self,
+        key: Option<&'a toml::Spanned<String>>,
+        after: Option<&'a [super::BlueprintLink]>,
+        last: Option<planwright_model::TaskId>,
+    ) {
+        let Some(key) = key else { return };
+        let part = match after {
+            Some(after) => KeyedPart::LeftOut { after, last: None },
+            None => KeyedPart::LeftOut { after: &[], last },
+        };
+        self.keys.insert(key.get_ref(), part);
+    }
+
+    /// Returns whether a part belongs into the plan of this goal.
+    pub(super) fn applies(
+        &self,
+        when: &[toml::Spanned<String>],
+        unless: &[String],
+        (least, most): (Option<u16>, Option<u16>),
+    ) -> bool {
+        let goal = self.inputs.goal;
+        let weeks = self.inputs.span.weeks();
+        let fits = least.is_none_or(|least| weeks >= least) && most.is_none_or(|most| weeks <= most);
+        let given = |noun: &String| {
+            goal.given.iter().any(|known| known == noun || known.ends_with(&format!(" {noun}")))
+        };
+        fits && !unless.iter().any(given)
+            && when.iter().all(|condition| self.wording.is_stated(condition.get_ref(), goal))
+    }
+
+    /// Links two nodes of the instance.
+    pub(super) fn link_nodes(&mut self, link: InstanceLink) {
+        self.plan.links.push(link);
+    }
+
+    /// Returns whether a task of a training phase is done every week.
+    pub(super) fn is_weekly_session(task: &BlueprintTask) -> bool {
+        task.share.is_some() && task.role == Role::Practice && task.every.is_none()
+    }
+}
+
+/// Cuts a count into batches, each with its first and last number.
+fn split_batches(total: u32, split: &CountSplit) -> Vec<(u32, u32)> {
+    let total = total.max(1);
+    let copies = total.div_ceil(split.size.max(1)).clamp(1, split.most.max(1));
+    (0..copies)
+        .map(|index| {
+            let at = |place: u32| {
+                u32::try_from(u64::from(total) * u64::from(place) / u64::from(copies)).unwrap_or(total)
+            };
+            (at(index) + 1, at(index + 1))
+        })
+        .filter(|(from, to)| from <= to)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_cover_every_number_once() {
+        let split = |size, most| CountSplit { by: "servers".to_owned(), size, most };
+        assert_eq!(split_batches(200, &split(50, 6)), [(1, 50), (51, 100), (101, 150), (151, 200)]);
+        assert_eq!(split_batches(7, &split(5, 6)), [(1, 3), (4, 7)]);
+        assert_eq!(split_batches(1000, &split(50, 3)), [(1, 333), (334, 666), (667, 1000)]);
+        assert_eq!(split_batches(0, &split(50, 6)), [(1, 1)]);
+    }
+}

@@ -1,0 +1,236 @@
+//! How often the parts of an instance recur.
+
+use jiff::civil::{Date, Time};
+
+use planwright_model::{
+    PreferredTime, Recurrence, RecurrenceByDay, RecurrenceFrequency, Weekday, WeeklyHours,
+};
+use planwright_schedule::calendar::RecurrenceRule;
+
+use super::super::blueprint::{
+    BlueprintGroup, BlueprintRepeat, BlueprintRepeatUnit, BlueprintTask, parse_time_of_day,
+};
+use super::super::facts;
+use super::super::goal::{CadencePeriod, GoalCadence};
+use super::dates::add_days;
+use super::{InstanceBuilder, InstanceInputs};
+
+/// The days before the end of a plan in which no period of repeated work begins.
+const SPARE_DAYS: i64 = 3;
+
+impl InstanceBuilder<'_> {
+    /// Returns the recurrence of a cycle.
+    pub(super) fn group_recurrence(
+        &mut self,
+        every: BlueprintRepeat,
+        group: &BlueprintGroup,
+    ) -> Recurrence {
+        let at_time = group.at_time.as_ref().map(|time| time.get_ref().as_str());
+        let mut found = self.build_recurrence(every, (at_time, &group.on.0, None));
+        if !self.inputs.blueprint.is_routine() {
+            // A round that cannot be finished before the end is not begun.
+            let days = found.freq.in_days() * u32::from(found.interval.max(1));
+            found.until = Some(add_days(self.inputs.span.last_day, 1 - i64::from(days)));
+        }
+        self.limit_to_span(&mut found, None);
+        found
+    }
+
+    /// Returns the recurrence of a task: from the start of its phase to its end, or between its own anchors.
+    pub(super) fn task_recurrence(
+        &mut self,
+        every: BlueprintRepeat,
+        task: &BlueprintTask,
+        group: Option<&BlueprintGroup>,
+    ) -> Recurrence {
+        let at_time = task.at_time.as_ref().map(|time| time.get_ref().as_str());
+        let mut found = self.build_recurrence(every, (at_time, &task.on.0, task.times));
+        if !self.inputs.blueprint.is_routine() {
+            let window = group.and_then(|group| self.phase_window(group));
+            let (from, until) = window.unwrap_or_else(|| self.later_window(group));
+            (found.from, found.until) = (Some(from), Some(until));
+        }
+        if let Some(from) = &task.from {
+            found.from = Some(self.anchors.resolve(from.get_ref()));
+        }
+        if let Some(until) = &task.until {
+            found.until = Some(self.anchors.resolve(until.get_ref()));
+        }
+        self.limit_to_span(&mut found, task.effort.as_ref().map(|effort| effort.get_ref().likely()));
+        found
+    }
+
+    fn build_recurrence(
+        &mut self,
+        every: BlueprintRepeat,
+        (at_time, on, times): (Option<&str>, &[Weekday], Option<u16>),
+    ) -> Recurrence {
+        let cadence = unit_cadence(self.inputs, every.unit);
+        let mut found = Recurrence::every(period_frequency(cadence.every));
+        found.interval = cadence.interval.saturating_mul(every.count).max(1);
+        let named: Vec<Weekday> = cadence.on.iter().map(|day| Weekday::from(*day)).collect();
+        let times = times.unwrap_or(cadence.times);
+        let weekly = found.freq == RecurrenceFrequency::Weekly;
+        let days = match (named.is_empty(), on.is_empty()) {
+            (false, _) => named,
+            (true, false) if found.freq != RecurrenceFrequency::Daily => on.to_vec(),
+            _ if weekly && times > 1 => self.spread_days(times),
+            _ => Vec::new(),
+        };
+        found.by_day = days.into_iter().map(RecurrenceByDay::Weekday).collect();
+        if times > 1 && found.freq == RecurrenceFrequency::Daily {
+            self.plan.notes.push(format!(
+                "{times} times a day is planned as once a day; add the other times yourself"
+            ));
+        }
+        let InstanceInputs { goal, context, blueprint, .. } = self.inputs;
+        let own = || goal.at_local.or_else(|| facts::default_time_of_day(context, goal, blueprint));
+        let stated = matches!(every.unit, BlueprintRepeatUnit::Cadence).then(own).flatten();
+        found.at_local = stated.or_else(|| parse_time_of_day(at_time?));
+        found
+    }
+
+    /// Spreads a number of sessions over the days of the week that have working hours.
+    fn spread_days(&self, times: u16) -> Vec<Weekday> {
+        let working = &self.inputs.context.calendar.working;
+        let open: Vec<Weekday> = Weekday::ALL
+            .into_iter()
+            .filter(|day| working.get(day).is_some_and(|hours| !hours.is_empty()))
+            .collect();
+        let days = if open.is_empty() { Weekday::ALL.to_vec() } else { open };
+        let times = usize::from(times).min(days.len());
+        let place = |index: usize| (2 * index + 1) * days.len() / (2 * times.max(1));
+        (0..times).filter_map(|index| days.get(place(index)).copied()).collect()
+    }
+
+    /// Ends a recurrence with the plan, unless it is a routine, and gives days without hours a time of day.
+    fn limit_to_span(&mut self, found: &mut Recurrence, minutes: Option<u32>) {
+        let InstanceInputs { blueprint, span, context, .. } = self.inputs;
+        if !blueprint.is_routine() {
+            if found.by_day.is_empty() && found.freq != RecurrenceFrequency::Daily {
+                // Whatever may fall on any day of its period needs some days before the end.
+                let last = add_days(span.last_day, -SPARE_DAYS);
+                found.until = Some(found.until.map_or(last, |until| until.min(last)));
+            }
+            let dates = RecurrenceRule::from(&*found).dates_between(span.start, span.last_day);
+            found.count = Some(u32::try_from(dates.len()).unwrap_or(u32::MAX).max(1));
+        }
+        if found.at_local.is_some() {
+            return;
+        }
+        let closed = found.by_day.iter().find_map(|day| match day {
+            RecurrenceByDay::Weekday(day) => is_closed(&context.calendar.working, *day).then_some(*day),
+            RecurrenceByDay::MonthDay(_) => None,
+        });
+        if let Some(day) = closed {
+            found.at_local = Some(self.free_time_on(day, minutes.unwrap_or(60)));
+        }
+    }
+
+    /// Returns a time on a day without hours that no other repeated session of the plan has.
+    fn free_time_on(&mut self, day: Weekday, minutes: u32) -> Time {
+        let first = match self.inputs.blueprint.prefer.to_preferred_time() {
+            Some(PreferredTime::Evenings) => 18,
+            Some(PreferredTime::Mornings) => 8,
+            _ => 10,
+        };
+        let mut at = Time::new(first, 0, 0, 0).unwrap_or(Time::midnight());
+        let step = jiff::Span::new().minutes(i64::from(minutes.clamp(30, 240)));
+        while self.session_starts.contains(&(day, at)) {
+            let Ok(next) = at.checked_add(step) else { break };
+            at = next;
+        }
+        self.session_starts.push((day, at));
+        at
+    }
+
+    /// Returns the calendar days of a phase that has a share of the span.
+    fn phase_window(&self, group: &BlueprintGroup) -> Option<(Date, Date)> {
+        let span = self.inputs.span;
+        let phases = &self.inputs.blueprint.phases;
+        let place = phases.iter().position(|phase| phase.title.get_ref() == group.title.get_ref())?;
+        group.weeks_share?;
+        let share = |phase: &BlueprintGroup| f64::from(phase.weeks_share.unwrap_or(0));
+        let before: f64 = phases[..place].iter().map(share).sum();
+        let days = f64::from(span.days);
+        let at = |percent: f64| add_days(span.start, (days * percent / 100.0).round() as i64);
+        let until = add_days(at(before + share(group)), -1).min(span.last_day);
+        Some((at(before), until.max(at(before))))
+    }
+}
+
+impl InstanceBuilder<'_> {
+    /// Returns the days from about the start of a phase to the end of the plan: the phases before it take their share
+    /// of the time.
+    fn later_window(&self, group: Option<&BlueprintGroup>) -> (Date, Date) {
+        let span = self.inputs.span;
+        let last = span.day.unwrap_or(span.last_day).min(span.last_day);
+        let phases = &self.inputs.blueprint.phases;
+        let place = group.and_then(|group| {
+            phases.iter().position(|phase| phase.title.get_ref() == group.title.get_ref())
+        });
+        let effort = |phases: &[BlueprintGroup]| -> u32 {
+            let tasks = phases.iter().flat_map(BlueprintGroup::all_tasks);
+            let once = tasks.filter(|task| task.every.is_none());
+            once.filter_map(|task| task.effort.as_ref()).map(|own| own.get_ref().likely()).sum()
+        };
+        let before = place.map_or(0, |place| effort(&phases[..place]));
+        let share = f64::from(before) / f64::from(effort(phases).max(1));
+        let first = self.anchors.first_useful_day().unwrap_or(span.start);
+        let days = f64::from(super::dates::days_between(first, last));
+        (add_days(first, (days * share) as i64), last)
+    }
+}
+
+fn is_closed(working: &WeeklyHours, day: Weekday) -> bool {
+    working.get(&day).is_none_or(Vec::is_empty)
+}
+
+fn unit_cadence(inputs: InstanceInputs<'_>, unit: BlueprintRepeatUnit) -> GoalCadence {
+    match unit {
+        BlueprintRepeatUnit::Cadence | BlueprintRepeatUnit::Period => {
+            facts::goal_cadence(inputs.goal, inputs.blueprint)
+        }
+        BlueprintRepeatUnit::Day => GoalCadence::once_per(CadencePeriod::Day),
+        BlueprintRepeatUnit::Week => GoalCadence::once_per(CadencePeriod::Week),
+        BlueprintRepeatUnit::Month => GoalCadence::once_per(CadencePeriod::Month),
+        BlueprintRepeatUnit::Quarter => GoalCadence::once_per(CadencePeriod::Quarter),
+        BlueprintRepeatUnit::Year => GoalCadence::once_per(CadencePeriod::Year),
+    }
+}
+
+/// Returns how often a repeated task occurs in an average week.
+pub(super) fn occurrences_per_week(inputs: InstanceInputs<'_>, task: &BlueprintTask) -> f64 {
+    let Some(every) = task.every else { return 1.0 };
+    let cadence = unit_cadence(inputs, every.unit);
+    let times = f64::from(task.times.unwrap_or(1)).max(task.on.0.len() as f64);
+    times.max(cadence.per_week() * cadence.every.in_weeks())
+        / (cadence.every.in_weeks() * f64::from(cadence.interval) * f64::from(every.count.max(1)))
+}
+
+fn period_frequency(period: CadencePeriod) -> RecurrenceFrequency {
+    match period {
+        CadencePeriod::Day => RecurrenceFrequency::Daily,
+        CadencePeriod::Week => RecurrenceFrequency::Weekly,
+        CadencePeriod::Month => RecurrenceFrequency::Monthly,
+        CadencePeriod::Quarter => RecurrenceFrequency::Quarterly,
+        CadencePeriod::Year => RecurrenceFrequency::Yearly,
+    }
+}
+
+/// Returns how often a recurrence occurs in this many weeks, at least once.
+pub(in super::super) fn count_occurrences(recurrence: &Recurrence, weeks: u16) -> u32 {
+    if let Some(count) = recurrence.count {
+        return count.max(1);
+    }
+    let period = match recurrence.freq {
+        RecurrenceFrequency::Daily => CadencePeriod::Day,
+        RecurrenceFrequency::Weekly => CadencePeriod::Week,
+        RecurrenceFrequency::Monthly => CadencePeriod::Month,
+        RecurrenceFrequency::Quarterly => CadencePeriod::Quarter,
+        RecurrenceFrequency::Yearly => CadencePeriod::Year,
+    };
+    let rounds = f64::from(weeks) / (period.in_weeks() * f64::from(recurrence.interval.max(1)));
+    let days = recurrence.by_day.len().max(1) as f64;
+    ((rounds * days).round() as u32).max(1)
+}

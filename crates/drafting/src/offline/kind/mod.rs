@@ -1,0 +1,252 @@
+//! Which kind of plan a goal asks for, and how sure that is.
+//!
+//! Every blueprint gets a score from 0 to 1 for the words of the goal and for what was read from it. The best one is
+//! taken if it is good enough and no other is near; otherwise the person is asked. A goal without substance is not
+//! planned at all.
+
+mod score;
+mod small_task;
+mod substance;
+#[cfg(test)]
+mod tests;
+
+use planwright_model::pattern::PROPOSED_PREFIX;
+use planwright_model::{NodeOrigin, PatternSpec, PatternType};
+
+use super::blueprint::{Blueprint, TemplateLibrary};
+use super::goal::Goal;
+
+pub use score::is_match_word;
+
+/// The score from which on a kind is taken without asking.
+pub const SURE_SCORE: f64 = 0.60;
+/// The score below which nothing is drafted without an answer.
+pub const LEAST_SCORE: f64 = 0.30;
+/// The share of the best score from which on the second best is too near.
+const NEAR_SHARE: f64 = 0.80;
+/// How many kinds are offered in a question.
+pub const OFFERED: usize = 6;
+
+/// Kinds that are offered when the words of a goal lead nowhere: the broad ones.
+const BROAD_KINDS: [&str; 8] = [
+    "learn_skill",
+    "daily_habit",
+    "birthday_party",
+    "move_house",
+    "new_app",
+    "buy_equipment",
+    "report_document",
+    "repair_job",
+];
+
+/// Whether the goal may name a subtype that does not exist yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SubtypeProposals {
+    #[default]
+    Allowed,
+    Off,
+}
+
+/// How sure the choice of a kind is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KindVerdict {
+    Sure,
+    /// No kind fits well, or two fit alike: the person is asked.
+    Unsure,
+    /// The goal says too little to plan anything.
+    Unclear,
+}
+
+/// A kind that may be meant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KindCandidate {
+    pub pattern: PatternSpec,
+    /// From 0 to 1, rounded to three places.
+    pub score: f64,
+    /// What such a plan consists of: its first phases or tasks.
+    pub content: String,
+}
+
+impl KindCandidate {
+    fn from_blueprint(file: &Blueprint, score: f64) -> Self {
+        let mut pattern = file.to_pattern();
+        pattern.confidence = Some(score);
+        Self { pattern, score, content: describe_content(file) }
+    }
+
+    pub fn name(&self) -> &str {
+        self.pattern.kind_name().unwrap_or_default()
+    }
+
+    pub fn label(&self) -> String {
+        self.pattern.kind_label()
+    }
+}
+
+/// The kind that fits a goal best, with those that may be meant instead.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KindPick {
+    pub verdict: KindVerdict,
+    /// Best first, at most six; those with a score of 0 are broad kinds that fill the list.
+    pub candidates: Vec<KindCandidate>,
+    /// The reasons for the choice, in words.
+    pub explanations: Vec<String>,
+}
+
+impl KindPick {
+    pub fn best(&self) -> Option<&KindCandidate> {
+        self.candidates.first()
+    }
+
+    /// The score of the best kind.
+    pub fn score(&self) -> f64 {
+        self.best().map_or(0.0, |best| best.score)
+    }
+
+    /// The lead of the best over the second, as a share of the best.
+    pub fn margin(&self) -> f64 {
+        match self.candidates.as_slice() {
+            [best, second, ..] if best.score > 0.0 => (best.score - second.score) / best.score,
+            [best] if best.score > 0.0 => 1.0,
+            _ => 0.0,
+        }
+    }
+}
+
+/// Chooses the kind of plan for a goal.
+pub fn select_kind(goal: &Goal, library: &TemplateLibrary, proposals: SubtypeProposals) -> KindPick {
+    let mut scored = score::score_kinds(goal, library);
+    small_task::weigh_small_kinds(goal, &mut scored);
+    // A stable sort, so that the person's own kinds come first among equals.
+    scored.sort_by(|a, b| b.points.total_cmp(&a.points));
+    let verdict = judge(goal, &scored);
+    let explanations = explain(&scored, verdict);
+    let mut candidates: Vec<KindCandidate> = scored
+        .iter()
+        .filter(|found| found.points > 0.0)
+        .take(OFFERED)
+        .map(|found| KindCandidate::from_blueprint(found.file, found.score()))
+        .collect();
+    add_broad_kinds(library, &mut candidates);
+    let mut pick = KindPick { verdict, candidates, explanations };
+    propose_subtype(&mut pick, goal, proposals);
+    pick
+}
+
+fn judge(goal: &Goal, scored: &[score::ScoredKind<'_>]) -> KindVerdict {
+    let (best, second) = match scored {
+        [] => return substance::verdict_without_kind(goal),
+        [best] => (best, 0.0),
+        [best, second, ..] => (best, second.points),
+    };
+    if goal.proposed.is_some() {
+        KindVerdict::Sure
+    } else if best.points <= 0.0 || (best.score() < LEAST_SCORE && substance::is_vague(goal)) {
+        substance::verdict_without_kind(goal)
+    } else if best.score() < SURE_SCORE
+        || second > NEAR_SHARE * best.points
+        || is_bare_noun(goal, best)
+    {
+        KindVerdict::Unsure
+    } else {
+        KindVerdict::Sure
+    }
+}
+
+/// Returns whether the goal is one telling word that does not decide alone: "the kitchen" may be anything.
+fn is_bare_noun(goal: &Goal, best: &score::ScoredKind<'_>) -> bool {
+    let telling =
+        goal.folded_words().iter().filter(|word| substance::is_telling(goal, word)).count();
+    telling <= 1 && goal.word_count() <= 3 && best.points < BARE_NOUN_POINTS
+}
+
+/// The points from which on a single word names a kind.
+const BARE_NOUN_POINTS: f64 = 8.0;
+
+fn explain(scored: &[score::ScoredKind<'_>], verdict: KindVerdict) -> Vec<String> {
+    let Some(best) = scored.first().filter(|best| best.points > 0.0) else {
+        return vec!["no word of the goal leads to a kind of plan".to_owned()];
+    };
+    let mut told = vec![match verdict {
+        KindVerdict::Sure => format!("it matches {}", best.file.label.get_ref()),
+        _ => format!("it may be {}", best.file.label.get_ref()),
+    }];
+    told.extend(best.reasons.iter().cloned());
+    told
+}
+
+/// Fills the list with broad kinds, so that there is always something to choose from.
+fn add_broad_kinds(library: &TemplateLibrary, candidates: &mut Vec<KindCandidate>) {
+    for name in BROAD_KINDS {
+        if candidates.len() >= OFFERED {
+            return;
+        }
+        let known = candidates.iter().any(|candidate| candidate.name() == name);
+        if let Some(file) = library.named_blueprint(name).filter(|_| !known) {
+            candidates.push(KindCandidate::from_blueprint(file, 0.0));
+        }
+    }
+}
+
+/// Describes a blueprint by its first phases or tasks.
+fn describe_content(file: &Blueprint) -> String {
+    let phases = file.phases.iter().map(|phase| phase.title.get_ref());
+    let rounds = file.cycles.iter().flat_map(|cycle| &cycle.tasks).map(|task| task.title.get_ref());
+    let tasks = file.tasks.iter().map(|task| task.title.get_ref());
+    let plain = |title: &&String| !title.contains('{');
+    let titles: Vec<String> = phases
+        .chain(rounds)
+        .chain(tasks)
+        .filter(plain)
+        .take(3)
+        .map(|title| lower_first(title))
+        .collect();
+    titles.join(", ")
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        // An abbreviation keeps its capitals.
+        Some(first) if !chars.as_str().starts_with(char::is_uppercase) => {
+            first.to_lowercase().chain(chars).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// Takes the subtype that the goal itself names.
+fn propose_subtype(pick: &mut KindPick, goal: &Goal, proposals: SubtypeProposals) {
+    let Some(name) = &goal.proposed else { return };
+    if proposals == SubtypeProposals::Off {
+        pick.explanations.push(format!(
+            "new subtypes are switched off; \"{name}\" follows the nearest known one"
+        ));
+        return;
+    }
+    let Some(best) = pick.candidates.first_mut() else { return };
+    let pattern = &mut best.pattern;
+    let source = pattern.subtype.take().unwrap_or_default();
+    let nearest = pattern.kind_noun();
+    pattern.rfc = Some(format!(
+        "The goal itself names the kind \"{name}\". Nearest to it is {nearest}; its blueprint is used until the new \
+         kind has one of its own."
+    ));
+    pattern.subtype = Some(format!("{PROPOSED_PREFIX}{name}"));
+    pattern.source_pattern = Some(source);
+    pattern.introduced_by = NodeOrigin::UserFeedback;
+}
+
+/// Returns the pattern of a plan that consists of the person's own steps.
+pub fn own_steps_pattern() -> PatternSpec {
+    let mut spec = PatternSpec::with_subtype(PatternType::MilestoneProject, "generic");
+    spec.kind = Some(planwright_model::PlanKind::own_steps());
+    spec
+}
+
+/// Returns the blueprints that a word of the goal leads to, best first.
+pub fn rank_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<&'a Blueprint> {
+    let mut scored = score::score_kinds(goal, library);
+    scored.sort_by(|a, b| b.points.total_cmp(&a.points));
+    scored.into_iter().map(|found| found.file).collect()
+}

@@ -1,0 +1,253 @@
+//! Points of a blueprint for the words of a goal and for what was read from it.
+
+use std::ops::Range;
+
+use planwright_model::PatternType;
+
+use super::substance;
+use super::super::blueprint::{Blueprint, TemplateLibrary};
+use super::super::goal::Goal;
+
+/// The points at which a kind is certain.
+const FULL_POINTS: f64 = 10.0;
+/// The factor of the person's own blueprints: who wrote one for a word wants it used.
+const OWN_FACTOR: f64 = 2.0;
+/// The factor of words that only say what the thing is about or good for.
+const ASIDE_FACTOR: f64 = 0.5;
+
+/// What remains of a score if the kind knows none of the goal's telling words.
+const UNKNOWN_FACTOR: f64 = 0.7;
+
+/// A blueprint with its points.
+#[derive(Clone, Debug)]
+pub(super) struct ScoredKind<'a> {
+    pub(super) file: &'a Blueprint,
+    /// Not limited, so that two certain kinds can still be compared.
+    pub(super) points: f64,
+    pub(super) reasons: Vec<String>,
+    /// The share of the goal's telling words that are words of the kind.
+    pub(super) coverage: f64,
+}
+
+impl ScoredKind<'_> {
+    /// From 0 to 1, rounded to three places. Below certainty, words that the kind does not know speak against it:
+    /// "polish the silver" is not about a language.
+    pub(super) fn score(&self) -> f64 {
+        let share = (self.points / FULL_POINTS).clamp(0.0, 1.0);
+        let known = UNKNOWN_FACTOR + (1.0 - UNKNOWN_FACTOR) * self.coverage;
+        let score = if share < 1.0 { share * known } else { share };
+        (score * 1000.0).round() / 1000.0
+    }
+}
+
+/// A word of the goal as kinds are matched against it.
+struct GoalTerm {
+    text: String,
+    /// 1, or less for what stands aside of the goal itself.
+    factor: f64,
+    /// Whether it says something about the kind of plan.
+    telling: bool,
+}
+
+/// Words that may stand between the parts of a phrase.
+const FILLERS: [&str; 13] =
+    ["a", "an", "the", "my", "our", "your", "their", "his", "her", "this", "new", "some", "own"];
+
+/// Words after which the goal says what it is about, or what for.
+const ASIDE: [&str; 9] =
+    ["about", "because", "so", "without", "while", "regarding", "although", "unless", "instead"];
+
+/// Scores every blueprint that at least one word of the goal leads to.
+pub(super) fn score_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<ScoredKind<'a>> {
+    let terms = goal_terms(goal);
+    let own = library.own_blueprints().len();
+    library
+        .all_blueprints()
+        .enumerate()
+        .filter_map(|(place, file)| {
+            let mut found = score_words(&terms, file)?;
+            add_reading(goal, &mut found);
+            if place < own {
+                found.points *= OWN_FACTOR;
+            }
+            Some(found)
+        })
+        .collect()
+}
+
+fn goal_terms(goal: &Goal) -> Vec<GoalTerm> {
+    let mut factor = 1.0;
+    let mut terms = Vec::new();
+    for word in goal.folded_words() {
+        let telling = factor >= 1.0 && substance::is_telling(goal, word);
+        terms.push(GoalTerm { text: word.clone(), factor, telling });
+        if ASIDE.contains(&word.as_str()) {
+            factor = ASIDE_FACTOR;
+        }
+    }
+    terms
+}
+
+/// Returns where a phrase occurs. Articles of the goal may stand between the words of the phrase.
+fn find_phrase(terms: &[GoalTerm], phrase: &str) -> Option<Range<usize>> {
+    (0..terms.len()).find_map(|start| {
+        let mut at = start;
+        let found = phrase.split(' ').enumerate().all(|(place, part)| {
+            let filler = |at: usize| {
+                terms.get(at).is_some_and(|term| FILLERS.contains(&term.text.as_str()))
+            };
+            while place > 0 && filler(at) && terms.get(at).is_some_and(|term| term.text != part) {
+                at += 1;
+            }
+            let fits = terms.get(at).is_some_and(|term| is_form_of(&term.text, part));
+            at += 1;
+            fits
+        });
+        found.then_some(start..at)
+    })
+}
+
+/// Adds up the weights of all words and phrases of a kind that occur in the goal.
+fn score_words<'a>(terms: &[GoalTerm], file: &'a Blueprint) -> Option<ScoredKind<'a>> {
+    if file.not.iter().any(|phrase| find_phrase(terms, phrase).is_some()) {
+        return None;
+    }
+    let (mut points, mut reasons) = (0.0, Vec::new());
+    let mut known = vec![false; terms.len()];
+    for (phrase, weight) in file.match_words.get_ref() {
+        if let Some(place) = find_phrase(terms, phrase) {
+            points += f64::from(*weight) * terms[place.start].factor;
+            known[place].iter_mut().for_each(|known| *known = true);
+            reasons.push(format!("\"{phrase}\" is a word of it"));
+        }
+    }
+    let telling = terms.iter().zip(&known).filter(|(term, known)| term.telling || **known);
+    let (all, hit) = telling.fold((0, 0), |(all, hit), (_, known)| (all + 1, hit + i32::from(*known)));
+    let coverage = if all == 0 { 1.0 } else { f64::from(hit) / f64::from(all) };
+    (points > 0.0).then_some(ScoredKind { file, points, reasons, coverage })
+}
+
+/// Adds what was read from the goal: a rhythm, a direction, counts, hours, a day.
+fn add_reading(goal: &Goal, found: &mut ScoredKind<'_>) {
+    let file = found.file;
+    let mut add = |points: f64, reason: &str| {
+        found.points = (found.points + points).max(0.0);
+        found.reasons.push(reason.to_owned());
+    };
+    let made = goal.per_period.as_ref().is_some_and(|period| period.made);
+    let rhythm = goal.cadence.is_some() || goal.per_period.is_some();
+    match file.pattern {
+        PatternType::RecurringCycle if rhythm && !made => add(3.0, "it has a rhythm"),
+        PatternType::HybridProjectCycle if made => add(4.0, "something is made every time"),
+        PatternType::HybridProjectCycle if rhythm => add(1.0, "it has a rhythm"),
+        PatternType::MilestoneProject if rhythm => add(-3.0, "it repeats, and this kind does not"),
+        _ => {}
+    }
+    if goal.from.is_some() && goal.to.is_some() {
+        match file.subtype.get_ref().as_str() {
+            _ if file.from_to => add(3.0, "it goes from one thing to another"),
+            "migration" => add(2.0, "it goes from one thing to another"),
+            _ => {}
+        }
+    }
+    let counted = file.counts.values().any(|count| {
+        goal.counts.iter().any(|found| count.words.contains(&found.noun))
+    });
+    if counted {
+        add(1.5, "it counts the same things");
+    }
+    if goal.weekly_minutes.is_some() && file.weekly.is_some() {
+        add(1.0, "it has hours a week");
+    }
+    if goal.day.is_some() && file.day.is_some() {
+        add(1.0, "it has a day");
+    }
+}
+
+/// Returns whether a word is one of the words that lead to a kind.
+pub fn is_match_word(word: &str, file: &Blueprint) -> bool {
+    let words = file.match_words.get_ref();
+    words.keys().flat_map(|phrase| phrase.split(' ')).any(|part| is_form_of(word, part))
+}
+
+/// Returns whether a word is a form of another: the same, its plural, with -s, -ed or -ing, or its British spelling.
+fn is_form_of(word: &str, base: &str) -> bool {
+    if word == base {
+        return true;
+    }
+    // What differs from the start on is no form: nearly all pairs end here.
+    if word.as_bytes().first() != base.as_bytes().first() || base.len() < 3 {
+        return base.len() == 2 && word.strip_suffix('s') == Some(base);
+    }
+    let spelled = american(word);
+    let word = spelled.as_deref().unwrap_or(word);
+    if word == base {
+        return true;
+    }
+    let stem = base.strip_suffix('e').unwrap_or(base);
+    if let Some(tail) = word.strip_prefix(base)
+        && matches!(tail, "s" | "es" | "ing" | "ed" | "'s" | "’s")
+    {
+        return true;
+    }
+    if stem != base
+        && let Some(tail) = word.strip_prefix(stem)
+    {
+        return matches!(tail, "es" | "ing" | "ed");
+    }
+    // "party" and "parties"; "plan" and "planning".
+    if let Some(stem) = base.strip_suffix('y')
+        && word.strip_prefix(stem).is_some_and(|tail| matches!(tail, "ies" | "ied"))
+    {
+        return true;
+    }
+    let last = base.chars().next_back();
+    word.strip_prefix(base).is_some_and(|tail| {
+        let doubled = tail.chars().next() == last;
+        doubled && matches!(tail.get(1..), Some("ing" | "ed"))
+    })
+}
+
+/// Returns the American spelling of a word in -ise, -our or -yse.
+fn american(word: &str) -> Option<String> {
+    const PAIRS: [(&str, &str); 8] = [
+        ("organis", "organiz"),
+        ("optimis", "optimiz"),
+        ("modernis", "moderniz"),
+        ("analys", "analyz"),
+        ("practis", "practic"),
+        ("licence", "license"),
+        ("programme", "program"),
+        ("colour", "color"),
+    ];
+    let (british, american) = PAIRS.iter().find(|(british, _)| word.contains(british))?;
+    // "analysis" is spelled alike on both sides.
+    (word != "analysis" && word != "analyst").then(|| word.replacen(british, american, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_a_word_match_and_other_words_do_not() {
+        for (word, base) in [
+            ("weddings", "wedding"),
+            ("running", "run"),
+            ("parties", "party"),
+            ("migrating", "migrate"),
+            ("organising", "organize"),
+            ("planned", "plan"),
+            ("boxes", "box"),
+            ("vms", "vm"),
+            ("organised", "organize"),
+        ] {
+            assert!(is_form_of(word, base), "{word} {base}");
+        }
+        for (word, base) in
+            [("runner", "run"), ("planet", "plan"), ("partial", "party"), ("carpet", "car")]
+        {
+            assert!(!is_form_of(word, base), "{word} {base}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Small tasks: one act that takes minutes or hours, and is done today or tomorrow.
+
+use jiff::civil::Date;
+
+use super::super::goal::Goal;
+use super::score::ScoredKind;
+
+/// What a goal that ends today or tomorrow adds to a small kind.
+const SOON_POINTS: f64 = 4.0;
+/// What a goal of weeks, hours a week or a rhythm takes from it.
+const LONG_POINTS: f64 = 8.0;
+/// How many days from now are soon.
+const SOON_DAYS: i32 = 2;
+
+/// Weighs small kinds by the time that the goal has: a report for tomorrow is a small task, one for March is not.
+pub(super) fn weigh_small_kinds(goal: &Goal, scored: &mut Vec<ScoredKind<'_>>) {
+    let soon = ends_soon(goal);
+    let long = !soon
+        && (goal.horizon_weeks.is_some_and(|weeks| weeks > 1)
+            || goal.weekly_minutes.is_some()
+            || goal.cadence.is_some()
+            || goal.per_period.is_some());
+    for found in scored.iter_mut() {
+        let weeks = *found.file.weeks.get_ref();
+        if found.file.small && soon {
+            found.points += SOON_POINTS;
+            found.reasons.push("it is one act, done today or tomorrow".to_owned());
+        } else if found.file.small && long {
+            found.points -= LONG_POINTS;
+        } else if soon && weeks > 2 {
+            // Nothing that takes weeks ends tomorrow.
+            found.points *= 0.5;
+        }
+    }
+    scored.retain(|found| found.points > 0.0);
+}
+
+/// Returns whether the goal ends today or tomorrow.
+fn ends_soon(goal: &Goal) -> bool {
+    let days = |last: Date| goal.read_on.until(last).map_or(i32::MAX, |span| span.get_days());
+    goal.last_day().is_some_and(|last| days(last) < SOON_DAYS)
+}
