@@ -269,14 +269,28 @@ fn round_count(number: f64) -> u16 {
     number.round().clamp(1.0, 999.0) as u16
 }
 
-/// Finds how often the goal repeats, and marks the words as read.
+/// Finds how often the goal repeats, and marks the words as read. "weekly" takes its day from an "every Friday" beside it.
 pub(super) fn find_cadence(words: &mut GoalWords<'_>) -> Option<GoalCadence> {
+    let mut found = find_next_cadence(words, |_| true)?;
+    if found.every == CadencePeriod::Week && found.interval == 1 && found.on.is_empty() {
+        let dated = |other: &GoalCadence| {
+            other.every == CadencePeriod::Week && other.interval == 1 && !other.on.is_empty()
+        };
+        found = find_next_cadence(words, dated).unwrap_or(found);
+    }
+    Some(found)
+}
+
+fn find_next_cadence(
+    words: &mut GoalWords<'_>,
+    fits: impl Fn(&GoalCadence) -> bool,
+) -> Option<GoalCadence> {
     for index in 0..words.len() {
         let found = parse_times_per_period(words, index)
             .or_else(|| parse_every_period(words, index))
             .or_else(|| parse_cadence_adverb(words, index))
             .or_else(|| parse_plural_days(words, index));
-        if let Some((cadence, end)) = found {
+        if let Some((cadence, end)) = found.filter(|(cadence, _)| fits(cadence)) {
             words.mark_used(index..end);
             return Some(cadence);
         }

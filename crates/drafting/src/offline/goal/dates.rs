@@ -134,7 +134,9 @@ fn date_after(
 
 /// A weekday that closes a clause: "finish the report Friday", but not "cook a Sunday roast".
 fn closing_weekday(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+    let recurs = index > 0 && words.is_any_of(index - 1, &["every", "each", "and", "or"]);
     let closes = words.clause_starts_at(index + 1) && index > 0 && !is_plural_day(words, index);
+    let closes = closes && !recurs;
     let day = parse_weekday(words.text_at(index)).filter(|_| closes)?;
     Some(DateMatch::from_day(next_weekday(at.today, day)?, index + 1))
 }

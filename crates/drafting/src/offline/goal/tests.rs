@@ -55,6 +55,9 @@ fn parses_a_cadence_in_many_forms() {
     assert_eq!(words("stretch every morning").as_deref(), Some("every day"));
     assert_eq!(words("clean the gutters every other month").as_deref(), Some("every 2 months"));
     assert_eq!(words("launch on Friday"), None);
+    assert_eq!(words("weekly review every Friday").as_deref(), Some("every week on Friday"));
+    assert_eq!(parse("weekly review every Friday").day, None);
+    assert_eq!(parse("daily stand-up every Monday").day, None);
 }
 
 #[test]
