@@ -6,15 +6,16 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
 pub(crate) use plan_printing::PlanPrinting;
+use planwright_drafting::offline::kind::SURE_SCORE;
 use planwright_model::event::{
     ApprovalEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record, RunEvent,
 };
 use planwright_model::limits::MAX_WAITING_ATTEMPTS;
 use planwright_model::request::RequestDetail;
-use planwright_drafting::offline::kind::SURE_SCORE;
 use planwright_model::requests::KIND_QUESTION;
 use planwright_model::{
-    Actor, Answer, ChoiceAction, ConfidenceVerdict, EscalationReason, PlanQuestion, PlanState, Request, RequestId, RequestKind, Seq, SessionId, StageAssessment,
+    Actor, Answer, ChoiceAction, ConfidenceVerdict, EscalationReason, PlanQuestion, PlanState,
+    Request, RequestId, RequestKind, Seq, SessionId, StageAssessment,
 };
 use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::trace::{TraceEntry, TraceEntryKind};
@@ -62,8 +63,7 @@ impl PresetAnswers {
         }
         // A plan whose kind is a guess is approved by a flag only if the plan itself is sound.
         let planning = &state.planning;
-        let is_for_person =
-            planning.broken_facts().next().is_some() || is_doubtful_guess(planning);
+        let is_for_person = planning.broken_facts().next().is_some() || is_doubtful_guess(planning);
         match request.kind {
             RequestKind::FinalPlan { .. } if is_for_person => None,
             RequestKind::FinalPlan { .. } if self.keeps_plans => {
@@ -477,7 +477,9 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
             RequestKind::Questions { ref questions } if asks_kind(questions) => {
                 "name it with --kind, or answer with `planwright answer`"
             }
-            RequestKind::Draft { .. } if request.available_choice(ChoiceAction::Approve).is_none() => {
+            RequestKind::Draft { .. }
+                if request.available_choice(ChoiceAction::Approve).is_none() =>
+            {
                 "add steps on a screen, or with `planwright answer` and \"request changes: add …\""
             }
             RequestKind::Draft { .. } | RequestKind::Questions { .. } | RequestKind::Rfc { .. } => {

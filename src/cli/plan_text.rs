@@ -6,8 +6,8 @@ use serde_json::json;
 
 use planwright_model::requests::{describe_assumption, describe_confidence};
 use planwright_model::{
-    AssumptionOrigin, IsoWeek, NodeTree, NodeType, PlanDrafter, PlanNode, Roadmap, RunKind, Schedule,
-    ScheduledBlock, SessionId, TaskId,
+    AssumptionOrigin, IsoWeek, NodeTree, NodeType, PlanDrafter, PlanNode, Roadmap, RunKind,
+    Schedule, ScheduledBlock, SessionId, TaskId,
 };
 use planwright_plan::grammar::is_infeasible;
 use planwright_state::PlanningSlice;

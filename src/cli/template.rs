@@ -46,7 +46,10 @@ enum TemplateCommand {
     },
 }
 
-pub(super) fn execute_template(shared: &SharedArgs, args: &TemplateArgs) -> anyhow::Result<CliExit> {
+pub(super) fn execute_template(
+    shared: &SharedArgs,
+    args: &TemplateArgs,
+) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
     match &args.command {
         TemplateCommand::List => list_kinds(shared, &app.load_library()?),
@@ -187,11 +190,8 @@ fn save_kind(
             .into());
     };
     let noun = format!("a plan like \"{}\"", talk.goal.trim());
-    let saved = SavedBlueprint {
-        label: label.unwrap_or(&noun),
-        context: &outline.plan_context,
-        roadmap,
-    };
+    let saved =
+        SavedBlueprint { label: label.unwrap_or(&noun), context: &outline.plan_context, roadmap };
     let text = write_blueprint(&saved);
     let path = blueprint_path(app, name, force)?;
     write_atomically(&path, &text)?;
@@ -207,8 +207,7 @@ fn save_kind(
 
 fn blueprint_path(app: &App, name: &str, force: bool) -> anyhow::Result<PathBuf> {
     let folder = app.config_dir().join("blueprints");
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("creating {}", folder.display()))?;
+    std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let path = folder.join(format!("{name}.toml"));
     if path.exists() && !force {
         return Err(CliProblem::usage(format!("{} exists already", path.display()))

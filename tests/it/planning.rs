@@ -498,10 +498,16 @@ fn hours_are_set_once_and_every_plan_keeps_to_them() {
     let set = run(&["config", "set", "me.hours", "Tue and Thu evening, Sundays"]);
     assert_eq!(text(&set), "me.hours: Tue and Thu evening, Sundays\n");
     let shown = text(&run(&["config", "show"]));
-    assert!(shown.contains("me.hours") && shown.contains("Tue and Thu evening, Sundays"), "{shown}");
+    assert!(
+        shown.contains("me.hours") && shown.contains("Tue and Thu evening, Sundays"),
+        "{shown}"
+    );
 
     let after = text(&run(&plan));
-    assert!(after.contains("Yours\n  your hours are Tue and Thu 19:00 – 21:00, Sun 10:00 – 13:00"), "{after}");
+    assert!(
+        after.contains("Yours\n  your hours are Tue and Thu 19:00 – 21:00, Sun 10:00 – 13:00"),
+        "{after}"
+    );
     let schedule = after.split("Schedule").nth(1).unwrap();
     for day in ["Mon ", "Wed ", "Fri ", "Sat "] {
         let block = |line: &str| line.trim_start().starts_with(day) && line.contains(':');

@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
@@ -163,7 +162,8 @@ const EMPTY_WORDS: [&str; 62] = [
 /// Returns the part of a run that is worth naming, as typed.
 fn leftover(goal: &Goal, run: &[UnreadWord], file: Option<&Blueprint>) -> Option<String> {
     let says = |word: &UnreadWord| {
-        !EMPTY_WORDS.contains(&word.text.as_str()) && !file.is_some_and(|file| kind::is_match_word(&word.text, file))
+        !EMPTY_WORDS.contains(&word.text.as_str())
+            && !file.is_some_and(|file| kind::is_match_word(&word.text, file))
     };
     // A verb before the subject is part of the goal, not something that was left out.
     let opens = run.first().is_some_and(|word| word.span.start == 0);
@@ -335,7 +335,12 @@ mod tests {
     #[test]
     fn words_on_time_that_used_to_be_ignored_are_read() {
         expect("lose 5 kg by summer", "losing weight", &["until Mon 31 May 2027", "5 kg"], &[]);
-        expect("finish the report tomorrow", "a document to finish in a day", &["on Wed 18 Nov"], &[]);
+        expect(
+            "finish the report tomorrow",
+            "a document to finish in a day",
+            &["on Wed 18 Nov"],
+            &[],
+        );
         expect("clean the garage next Saturday", "", &["on Sat 21 Nov"], &[]);
         expect(
             "hire two backend engineers this quarter",

@@ -61,9 +61,9 @@ const NEGATIONS: [&str; 5] = ["not", "no", "isn't", "never", "without"];
 
 /// Words of a sentence that only names a kind.
 const FRAME: [&str; 28] = [
-    "it", "it's", "is", "its", "a", "an", "the", "this", "that", "not", "no", "rather", "more", "like",
-    "make", "plan", "as", "kind", "of", "project", "isn't", "but", "should", "be", "instead", "please",
-    "for", "thing",
+    "it", "it's", "is", "its", "a", "an", "the", "this", "that", "not", "no", "rather", "more",
+    "like", "make", "plan", "as", "kind", "of", "project", "isn't", "but", "should", "be",
+    "instead", "please", "for", "thing",
 ];
 
 /// Finds the kind that the words ask for, given the goal. A kind after "not" is not meant, and neither is what follows
@@ -75,8 +75,13 @@ pub fn find_kind(text: &str, goal: &str) -> Option<PatternSpec> {
     if words.is_empty() {
         return None;
     }
-    if words.iter().any(|word| ["something", "else", "own", "steps"].contains(word)) && words.len() <= 3 {
-        return meant.iter().any(|word| word == "steps" || word == "else").then(kind::own_steps_pattern);
+    if words.iter().any(|word| ["something", "else", "own", "steps"].contains(word))
+        && words.len() <= 3
+    {
+        return meant
+            .iter()
+            .any(|word| word == "steps" || word == "else")
+            .then(kind::own_steps_pattern);
     }
     named_kind(&words).or_else(|| family_kind(&words, goal))
 }
@@ -116,7 +121,8 @@ fn named_kind(words: &[&str]) -> Option<PatternSpec> {
     let today = GoalParseContext::new(date(2000, 1, 1), 5);
     let pick = select_kind(&Goal::parse(&phrase, today), &BUILT_IN, SubtypeProposals::Off);
     let best = pick.best().filter(|best| best.score >= kind::SURE_SCORE)?;
-    (pick.verdict == KindVerdict::Sure).then(|| PatternSpec { confidence: None, ..best.pattern.clone() })
+    (pick.verdict == KindVerdict::Sure)
+        .then(|| PatternSpec { confidence: None, ..best.pattern.clone() })
 }
 
 /// Finds the kind of a family that fits the goal best.
@@ -135,12 +141,12 @@ fn family_kind(words: &[&str], goal: &str) -> Option<PatternSpec> {
 /// Returns whether a sentence does nothing but name a kind.
 pub fn names_only_kind(text: &str) -> bool {
     let words = meant_words(text);
-    let frame: Vec<&String> =
-        words.iter().filter(|word| !FRAME.contains(&word.as_str())).collect();
+    let frame: Vec<&String> = words.iter().filter(|word| !FRAME.contains(&word.as_str())).collect();
     let about = text.to_lowercase();
-    let opens = ["it is", "it's", "this is", "not a", "more like", "plan it as", "make it a", "rather"]
-        .iter()
-        .any(|opening| about.contains(opening));
+    let opens =
+        ["it is", "it's", "this is", "not a", "more like", "plan it as", "make it a", "rather"]
+            .iter()
+            .any(|opening| about.contains(opening));
     let broad = frame.iter().all(|word| {
         FAMILIES.iter().any(|(name, _, _)| name == word || word.strip_suffix('s') == Some(*name))
     });

@@ -97,7 +97,8 @@ impl<'a> NodeTree<'a> {
 
     /// How often a leaf is done: by its own recurrence, or else by that of the nearest node above it.
     fn repetitions(&self, leaf: &PlanNode) -> u32 {
-        let above = || self.ancestors(&leaf.id).into_iter().find_map(|node| node.recurrence.as_ref());
+        let above =
+            || self.ancestors(&leaf.id).into_iter().find_map(|node| node.recurrence.as_ref());
         leaf.recurrence.as_ref().or_else(above).and_then(|found| found.count).unwrap_or(1).max(1)
     }
 }

@@ -147,7 +147,10 @@ impl PlanKind {
     /// The label without its article.
     pub fn noun(&self) -> &str {
         let label = self.label.as_str();
-        ["a ", "an ", "the "].iter().find_map(|article| label.strip_prefix(article)).unwrap_or(label)
+        ["a ", "an ", "the "]
+            .iter()
+            .find_map(|article| label.strip_prefix(article))
+            .unwrap_or(label)
     }
 }
 

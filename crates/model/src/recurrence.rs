@@ -109,7 +109,15 @@ pub struct Recurrence {
 impl Recurrence {
     /// Once in every unit, without an end.
     pub fn every(freq: RecurrenceFrequency) -> Self {
-        Self { freq, interval: 1, by_day: Vec::new(), at_local: None, count: None, from: None, until: None }
+        Self {
+            freq,
+            interval: 1,
+            by_day: Vec::new(),
+            at_local: None,
+            count: None,
+            from: None,
+            until: None,
+        }
     }
 }
 

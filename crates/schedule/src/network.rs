@@ -10,8 +10,7 @@ use super::hand_set::{FixedWork, effective_dates};
 use crate::calendar::{RecurrenceRule, WorkCalendar, minute_of, plus_days, resolve_local};
 use planwright_model::{
     LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType, PlanContext, PlanNode,
-    PreferredTime,
-    RecurrenceFrequency, Roadmap, TaskId,
+    PreferredTime, RecurrenceFrequency, Roadmap, TaskId,
 };
 
 /// The maximum number of items in a schedule, so that a hostile recurrence cannot exhaust memory.
@@ -421,9 +420,8 @@ impl<'a> NetworkBuilder<'a> {
             LinkKind::FF | LinkKind::SF => self.closing_leaf(&link.to).into_iter().collect(),
         };
         // What repeats from a day of its own on is moved only by links of its own.
-        let bound = |node: &TaskId, leaf: &&PlanNode| {
-            leaf.id == *node || !leaf.repeats_from_own_day()
-        };
+        let bound =
+            |node: &TaskId, leaf: &&PlanNode| leaf.id == *node || !leaf.repeats_from_own_day();
         let sources: Vec<_> = sources.into_iter().filter(|leaf| bound(&link.from, leaf)).collect();
         let targets = targets.into_iter().filter(|leaf| bound(&link.to, leaf));
         let all: Arc<[usize]> =

@@ -141,7 +141,10 @@ fn ideas_and_options_describe_their_difference_in_one_line() {
         .options_tried;
     let lines = option_lines(&options, 2);
     assert_eq!(lines.len(), 2);
-    assert!(lines[0].starts_with("1. Balanced (chosen): 48 h (32 h – 71 h 45 min) over 6 weeks"), "{lines:?}");
+    assert!(
+        lines[0].starts_with("1. Balanced (chosen): 48 h (32 h – 71 h 45 min) over 6 weeks"),
+        "{lines:?}"
+    );
     assert!(lines[1].starts_with("2. Lean: leaves out \"Plan the announcement"), "{lines:?}");
     for option in &mut options {
         option.chosen = option.id == "thorough";

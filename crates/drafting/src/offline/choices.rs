@@ -102,8 +102,11 @@ fn format_duration(minutes: u32) -> String {
 fn describe_finish(context: &PlanContext, effort: u32, weekly: u32) -> String {
     let weeks = effort.div_ceil(weekly.max(1)).max(1);
     let end = describe_end_date(context, weeks);
-    format!("{} of work, about {}", units::format_planned(effort.into()), units::format_counted(weeks as usize, "week"))
-        + &if end.is_empty() { end } else { format!(", {end}") }
+    format!(
+        "{} of work, about {}",
+        units::format_planned(effort.into()),
+        units::format_counted(weeks as usize, "week")
+    ) + &if end.is_empty() { end } else { format!(", {end}") }
 }
 
 /// Describes the day on which this many weeks end.

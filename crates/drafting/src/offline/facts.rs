@@ -123,12 +123,7 @@ pub(super) fn fill_plain_context(
 const PLAIN_WEEKS: u16 = 8;
 
 /// Assumes hours that suffice for the work, if the person states none. They decide dates, never the effort.
-pub(super) fn fill_hours(
-    context: &mut PlanContext,
-    file: &Blueprint,
-    needed: u32,
-    total: u32,
-) {
+pub(super) fn fill_hours(context: &mut PlanContext, file: &Blueprint, needed: u32, total: u32) {
     let limits = &mut context.constraints;
     if let (Some(stated), Some(all)) =
         (limits.weekly_minutes, limits.all_plans_weekly_minutes.as_mut())
@@ -300,7 +295,8 @@ fn fill_dates(context: &mut PlanContext, goal: &Goal, file: &Blueprint, notes: &
         let assumed = span::stretched_weeks(context, file).unwrap_or(weeks);
         context.constraints.horizon_weeks = Some(assumed);
         // A routine has no end, and a small task is not worth a question.
-        let asks = !file.is_routine() && !file.small && span::stretched_weeks(context, file).is_none();
+        let asks =
+            !file.is_routine() && !file.small && span::stretched_weeks(context, file).is_none();
         let question = format!("By when should it be done? ({assumed} weeks are assumed)");
         add_assumption(context, HORIZON, &assumed.to_string(), asks.then_some(question));
     }
@@ -339,7 +335,8 @@ fn fill_day(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
 /// Lets a plan go on until its last task, if that comes long after its day. Returns whether that changed anything.
 pub(super) fn extend_past_day(context: &mut PlanContext, file: &Blueprint, days: f64) -> bool {
     let limits = &mut context.constraints;
-    let Some(weeks) = limits.horizon_weeks.filter(|_| file.day.is_some() && limits.deadline.is_none())
+    let Some(weeks) =
+        limits.horizon_weeks.filter(|_| file.day.is_some() && limits.deadline.is_none())
     else {
         return false;
     };
@@ -354,9 +351,8 @@ fn follow_up_weeks(file: &Blueprint) -> u16 {
     let tasks = file.all_tasks();
     let dates = tasks.iter().flat_map(|task| [&task.at, &task.by, &task.until]).flatten();
     let last = dates.map(|date| date.get_ref().days).max().unwrap_or(0);
-    let main = tasks.iter().rposition(|task| {
-        task.at.as_ref().is_some_and(|at| at.get_ref().days == 0)
-    });
+    let main =
+        tasks.iter().rposition(|task| task.at.as_ref().is_some_and(|at| at.get_ref().days == 0));
     let follows = main.is_some_and(|main| main + 1 < tasks.len());
     match u16::try_from(last) {
         Ok(days @ 1..) => days.div_ceil(7) + 1,
@@ -367,9 +363,7 @@ fn follow_up_weeks(file: &Blueprint) -> u16 {
 
 /// Takes counts from the goal, and assumes the others.
 fn fill_counts(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
-    let asked = |name: &str| {
-        file.questions.iter().find(|question| question.key.get_ref() == name)
-    };
+    let asked = |name: &str| file.questions.iter().find(|question| question.key.get_ref() == name);
     let listed = file.questions.iter().map(|question| question.key.get_ref().as_str());
     let others = file.counts.keys().map(String::as_str).filter(|name| asked(name).is_none());
     let names: Vec<&str> =
@@ -395,7 +389,9 @@ fn stated_count(goal: &Goal, name: &str, words: &[String]) -> Option<u32> {
         noun == name
             || noun == singular
             || words.iter().any(|word| {
-                noun == word || noun.ends_with(&format!(" {word}")) || word.ends_with(&format!(" {noun}"))
+                noun == word
+                    || noun.ends_with(&format!(" {word}"))
+                    || word.ends_with(&format!(" {noun}"))
             })
     };
     goal.counts.iter().find(|count| fits(&count.noun)).map(|count| count.amount)

@@ -167,7 +167,8 @@ fn implied_dues(
         let before = dues.len();
         let mut changed = false;
         for link in plan.links.iter().filter(|link| link.kind == LinkKind::FS) {
-            let wanted = tree.leaves(&link.to).iter().filter_map(|leaf| dues.get(&leaf.id)).min().copied();
+            let wanted =
+                tree.leaves(&link.to).iter().filter_map(|leaf| dues.get(&leaf.id)).min().copied();
             let Some(wanted) = wanted else { continue };
             for leaf in tree.leaves(&link.from).iter().filter(|leaf| leaf.recurrence.is_none()) {
                 let known = dues.entry(leaf.id.clone()).or_insert(Date::MAX);
@@ -186,7 +187,8 @@ fn implied_dues(
 fn busiest_week(repeated: &[&PlanNode], tree: &NodeTree<'_>, span: &PlanSpan) -> u32 {
     let mut weeks: BTreeMap<IsoWeek, u32> = BTreeMap::new();
     for leaf in repeated {
-        let above = || tree.ancestors(&leaf.id).into_iter().find_map(|node| node.recurrence.as_ref());
+        let above =
+            || tree.ancestors(&leaf.id).into_iter().find_map(|node| node.recurrence.as_ref());
         let Some(recurrence) = leaf.recurrence.as_ref().or_else(above) else { continue };
         for date in RecurrenceRule::from(recurrence).dates_between(span.start, span.last_day) {
             *weeks.entry(IsoWeek::from_date(date)).or_default() += leaf.work_minutes();

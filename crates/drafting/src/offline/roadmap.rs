@@ -241,7 +241,8 @@ fn variant_rationale(
         (PlanApproach::Balanced, None) => "Everything as drafted.".to_owned(),
         (PlanApproach::Lean, _) => format!("It {}.", variant.tasks),
         (PlanApproach::Thorough, _) => {
-            "Every part ends with a check, so that mistakes are found where they are made.".to_owned()
+            "Every part ends with a check, so that mistakes are found where they are made."
+                .to_owned()
         }
     };
     let why = match (chosen, picked, variant.approach) {

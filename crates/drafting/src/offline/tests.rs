@@ -42,7 +42,12 @@ fn phase_minutes(roadmap: &Roadmap) -> Vec<u32> {
 
 fn find<'a>(roadmap: &'a Roadmap, words: &str) -> &'a PlanNode {
     let found = roadmap.nodes.iter().find(|node| node.title.contains(words));
-    found.unwrap_or_else(|| panic!("no \"{words}\" in {:?}", roadmap.nodes.iter().map(|node| &node.title).collect::<Vec<_>>()))
+    found.unwrap_or_else(|| {
+        panic!(
+            "no \"{words}\" in {:?}",
+            roadmap.nodes.iter().map(|node| &node.title).collect::<Vec<_>>()
+        )
+    })
 }
 
 /// Contract example 17 with the figures of the task-based effort: the hours no longer decide how much work there is.
@@ -118,7 +123,8 @@ fn a_wedding_counts_back_from_its_day_and_scales_by_its_guests() {
 #[test]
 fn lead_times_shrink_in_a_short_plan() {
     let (_, roadmap) = plan("wedding in 8 weeks for 80 guests");
-    let dates: Vec<Date> = roadmap.nodes.iter().filter_map(|node| node.due).map(|due| due.day).collect();
+    let dates: Vec<Date> =
+        roadmap.nodes.iter().filter_map(|node| node.due).map(|due| due.day).collect();
     assert!(dates.iter().all(|day| *day >= date(2026, 6, 8)), "{dates:?}");
     let distinct: BTreeSet<&Date> = dates.iter().collect();
     assert!(distinct.len() > 3, "{dates:?}");
@@ -164,8 +170,10 @@ fn excess_effort_selects_the_lean_approach() {
 #[test]
 fn drafting_is_idempotent() {
     let library = &*LIBRARY;
-    for goal in ["learn Rust", "plan a birthday party in July", "wedding in 8 weeks", "move house"] {
-        let first = draft_outline(context(goal), library, TODAY, SubtypeProposals::Allowed).unwrap();
+    for goal in ["learn Rust", "plan a birthday party in July", "wedding in 8 weeks", "move house"]
+    {
+        let first =
+            draft_outline(context(goal), library, TODAY, SubtypeProposals::Allowed).unwrap();
         let again = first.outline.plan_context.clone();
         let second = draft_outline(again, library, TODAY, SubtypeProposals::Allowed).unwrap();
         assert_eq!(first.outline, second.outline, "{goal}");
@@ -184,7 +192,8 @@ fn removing_a_task_closes_the_chain_and_an_added_one_follows_its_neighbor() {
     let tasks: Vec<TaskId> = tree.children(&phase.id).map(|node| node.id.clone()).collect();
     let gone = tree.get(&tasks[1]).unwrap().work_minutes();
     outline.nodes.retain(|node| node.id != tasks[1]);
-    let mut own = PlanNode::new_child(&phase, "own", planwright_model::NodeType::Task, "Ask a friend");
+    let mut own =
+        PlanNode::new_child(&phase, "own", planwright_model::NodeType::Task, "Ask a friend");
     own.position = 99;
     own.estimate_minutes = Some(45);
     outline.nodes.push(own);
@@ -238,13 +247,15 @@ fn a_saved_plan_is_a_blueprint_that_its_goal_finds_again() {
     ] {
         let (draft, roadmap) = plan(goal);
         let context = &draft.outline.plan_context;
-        let saved = blueprint::SavedBlueprint { label: "a plan of mine", context, roadmap: &roadmap };
+        let saved =
+            blueprint::SavedBlueprint { label: "a plan of mine", context, roadmap: &roadmap };
         let text = blueprint::write_blueprint(&saved);
         let source = TemplateSource { name: "my_plan.toml", text: &text };
         let (library, errors) = TemplateLibrary::with_own(&[source], &[]);
         assert_eq!(errors, [], "{goal}\n{text}");
         let again =
-            draft_outline(super::tests::context(goal), &library, TODAY, SubtypeProposals::Off).unwrap();
+            draft_outline(super::tests::context(goal), &library, TODAY, SubtypeProposals::Off)
+                .unwrap();
         assert_eq!(again.pick.best().unwrap().name(), "my_plan", "{goal}");
         let rebuilt =
             build_roadmap(&again.outline, &library, RoadmapPreferences::default()).unwrap().roadmap;
@@ -381,7 +392,9 @@ fn every_kind_gives_a_complete_plan() {
         let overlong: Vec<&str> = file
             .all_tasks()
             .iter()
-            .filter(|task| task.effort.as_ref().is_some_and(|effort| effort.get_ref().likely() > 720))
+            .filter(|task| {
+                task.effort.as_ref().is_some_and(|effort| effort.get_ref().likely() > 720)
+            })
             .map(|task| task.title.get_ref().as_str())
             .collect();
         assert_eq!(overlong, Vec::<&str>::new(), "{}", file.name);

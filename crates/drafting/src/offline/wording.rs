@@ -27,8 +27,7 @@ impl BlueprintWording {
         file: &Blueprint,
         pack: Option<&TopicPack>,
     ) -> Self {
-        let mut wording =
-            Self { values: BTreeMap::new(), answers: Vec::new(), stated: Vec::new() };
+        let mut wording = Self { values: BTreeMap::new(), answers: Vec::new(), stated: Vec::new() };
         let subject = goal.subject.name.clone();
         let it = match &file.noun {
             Some(noun) => noun.get_ref().clone(),

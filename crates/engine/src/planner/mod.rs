@@ -30,8 +30,8 @@ use jiff::tz::TimeZone;
 pub(crate) use answers::check_answer;
 pub use calendar_source::{CalendarSource, KnownEvents};
 pub(crate) use context::questions_allowed;
-pub(crate) use outline::empty_steps;
 pub use model::ModelClient;
+pub(crate) use outline::empty_steps;
 pub use prompts::{PROMPTS, PlanningPrompts};
 pub use relax::{RelaxedPlan, apply_relaxation, touches_stated_limits};
 

@@ -10,8 +10,8 @@ use planwright_drafting::controller::{ControllerOutcome, requires_approval};
 use planwright_drafting::offline;
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{
-    ApprovalTarget, PatternChoice, PlanContext, PlanDrafter, PlanNode, PlanOutline, PlanningToolName,
-    Stage,
+    ApprovalTarget, PatternChoice, PlanContext, PlanDrafter, PlanNode, PlanOutline,
+    PlanningToolName, Stage,
 };
 use planwright_plan::edit;
 use planwright_plan::grammar::repair_stage;

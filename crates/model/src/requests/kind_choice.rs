@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Choice, ChoiceAction, PatternChoice, PatternSpec, PatternType, PlanQuestion, QuestionChoice};
+use crate::{
+    Choice, ChoiceAction, PatternChoice, PatternSpec, PatternType, PlanQuestion, QuestionChoice,
+};
 
 /// The key of the question about the kind of plan.
 pub const KIND_QUESTION: &str = "kind";
@@ -24,11 +26,7 @@ const BROAD_KINDS: [(PatternType, &str, &str); 9] = [
         "habit",
         "something small several times a week, with a weekly check",
     ),
-    (
-        PatternType::ProgressiveAccumulationArc,
-        "training_arc",
-        "weeks that build up to a date",
-    ),
+    (PatternType::ProgressiveAccumulationArc, "training_arc", "weeks that build up to a date"),
     (PatternType::MilestoneProject, "generic", "phases with a result at the end"),
     (PatternType::MilestoneProject, "event", "a date, a place, guests"),
     (

@@ -29,9 +29,7 @@ pub use command_permission::{
 };
 pub use draft_approval::{DraftEvidence, describe_option_difference, draft_request};
 pub use earlier_words::action_by_earlier_word;
-pub use kind_choice::{
-    KIND_QUESTION, OfferedKind, SOMETHING_ELSE, kind_question, offered_kinds,
-};
+pub use kind_choice::{KIND_QUESTION, OfferedKind, SOMETHING_ELSE, kind_question, offered_kinds};
 pub use plan_approval::{
     ProposedPlan, final_plan_request, planned_request, unchanged_plan_request, widening_detail,
 };

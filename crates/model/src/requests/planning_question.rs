@@ -31,8 +31,7 @@ pub fn questions_request(id: RequestId, questions: &[PlanQuestion]) -> Request {
         let text = describe_assumption(&question.key, &question.assumed);
         asked.details.push(RequestDetail::new("If skipped", text));
     }
-    asked.choices =
-        vec![Choice::new(ChoiceAction::Reply, "answer", "the draft uses your answer")];
+    asked.choices = vec![Choice::new(ChoiceAction::Reply, "answer", "the draft uses your answer")];
     // What nobody can assume cannot be skipped.
     if questions.iter().all(|question| !question.assumed.is_empty()) {
         asked.choices.push(Choice::new(

@@ -80,7 +80,8 @@ fn pattern() -> PatternChoice {
         margin: 0.1,
         second: Some(PatternSpec::new(PatternType::RecurringCycle)),
         explanations: Vec::new(),
-        others: Vec::new(),        proposed_pattern: None,
+        others: Vec::new(),
+        proposed_pattern: None,
     }
 }
 

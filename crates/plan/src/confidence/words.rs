@@ -102,13 +102,18 @@ fn judge_kind(
     if choice.confidence < CLEAR_PATTERN || choice.margin < CLOSE_MARGIN {
         let other = choice.second.as_ref().map(planwright_model::PatternSpec::kind_label);
         let reason = match other.filter(|_| choice.margin < CLOSE_MARGIN) {
-            Some(other) => format!("it is closest to {}, but could be {other}", choice.pattern.kind_label()),
+            Some(other) => {
+                format!("it is closest to {}, but could be {other}", choice.pattern.kind_label())
+            }
             None => format!("it is closest to {}", choice.pattern.kind_label()),
         };
         return (ConfidenceLevel::FairlySure, reason);
     }
     if choice.pattern.is_subtype("quick") {
-        return (ConfidenceLevel::Sure, format!("it is a small task, {}", choice.pattern.kind_label()));
+        return (
+            ConfidenceLevel::Sure,
+            format!("it is a small task, {}", choice.pattern.kind_label()),
+        );
     }
     let reason = if evidence.by_model {
         format!("the goal is clearly a {kind}")

@@ -48,10 +48,8 @@ pub(super) fn check_shape(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
 
 /// G211. A quick goal has no phases, and a person's own steps have those that the person makes.
 pub(super) fn is_unordered_project(scope: &RuleScope<'_>) -> bool {
-    let plain = scope
-        .pattern
-        .as_ref()
-        .is_some_and(|spec| spec.is_subtype("quick") || spec.is_own_steps());
+    let plain =
+        scope.pattern.as_ref().is_some_and(|spec| spec.is_subtype("quick") || spec.is_own_steps());
     !plain
         && (scope.root_children(NodeType::Phase).len() < 2
             || !scope.root_children(NodeType::Cycle).is_empty())

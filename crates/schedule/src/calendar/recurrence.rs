@@ -73,7 +73,13 @@ impl From<&Recurrence> for RecurrenceRule {
             (RecurrenceByDay::Weekday(day), _) => RecurrenceRuleDay::Each(day.days_since_monday()),
         };
         let days = recurrence.by_day.iter().map(day).collect();
-        Self { every, days, count: recurrence.count, from: recurrence.from, until: recurrence.until }
+        Self {
+            every,
+            days,
+            count: recurrence.count,
+            from: recurrence.from,
+            until: recurrence.until,
+        }
     }
 }
 

@@ -171,7 +171,10 @@ impl SessionScreen {
 
     /// A plan of own steps begins in the editor of its first, empty step. Whoever leaves it is not brought back.
     pub(super) fn open_first_step(&mut self) {
-        if self.ui.opened_first_step || self.ui.row_editor.is_some() || self.why_cannot_edit().is_some() {
+        if self.ui.opened_first_step
+            || self.ui.row_editor.is_some()
+            || self.why_cannot_edit().is_some()
+        {
             return;
         }
         let asks = self.latest.requests.open.values().any(|open| {

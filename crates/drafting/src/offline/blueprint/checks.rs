@@ -33,9 +33,27 @@ pub(super) fn fault_at<T>(
 
 /// Placeholders that every text may contain.
 const KNOWN: [&str; 21] = [
-    "it", "It", "subject", "place", "in place", "budget", "from", "to", "n", "batch", "topic",
-    "study", "studied_when", "practice", "practised_when", "project", "thing", "period", "people",
-    "day", "monthly",
+    "it",
+    "It",
+    "subject",
+    "place",
+    "in place",
+    "budget",
+    "from",
+    "to",
+    "n",
+    "batch",
+    "topic",
+    "study",
+    "studied_when",
+    "practice",
+    "practised_when",
+    "project",
+    "thing",
+    "period",
+    "people",
+    "day",
+    "monthly",
 ];
 
 pub(super) fn check_blueprint(file: &Blueprint) -> CheckResult {

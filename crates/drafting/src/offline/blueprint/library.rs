@@ -62,7 +62,8 @@ impl TemplateLibrary {
     #[cfg(any(test, feature = "fixtures"))]
     pub fn fixture() -> Self {
         let text = include_str!("../../../fixtures/launch.toml");
-        let (library, errors) = Self::with_own(&[TemplateSource { name: "launch.toml", text }], &[]);
+        let (library, errors) =
+            Self::with_own(&[TemplateSource { name: "launch.toml", text }], &[]);
         debug_assert!(errors.is_empty(), "{errors:?}");
         library
     }
@@ -82,8 +83,7 @@ impl TemplateLibrary {
 
     /// Returns every blueprint, the person's own first; a built-in one of the same name as theirs is left out.
     pub fn all_blueprints(&self) -> impl Iterator<Item = &Blueprint> {
-        let replaced =
-            |file: &&Blueprint| !self.own.iter().any(|own| own.name == file.name);
+        let replaced = |file: &&Blueprint| !self.own.iter().any(|own| own.name == file.name);
         self.own.iter().chain(self.built_in.iter().filter(replaced))
     }
 
@@ -103,8 +103,7 @@ impl TemplateLibrary {
         let named = spec.kind.as_ref().and_then(|kind| self.named_blueprint(&kind.name));
         let of = |pattern: PatternType, subtype: Option<&str>| {
             self.all_blueprints().find(|file| {
-                file.pattern == pattern
-                    && subtype.is_none_or(|name| file.subtype.get_ref() == name)
+                file.pattern == pattern && subtype.is_none_or(|name| file.subtype.get_ref() == name)
             })
         };
         named
@@ -116,14 +115,16 @@ impl TemplateLibrary {
     /// Returns the names nearest to one that does not exist: spelled alike, or with the same word in the label.
     pub fn similar_names(&self, name: &str) -> Vec<&str> {
         let wanted = name.to_lowercase().replace([' ', '-'], "_");
-        let near =
-            planwright_text::nearest_name(&wanted, self.all_blueprints().map(|file| file.name.as_str()));
+        let near = planwright_text::nearest_name(
+            &wanted,
+            self.all_blueprints().map(|file| file.name.as_str()),
+        );
         let words: Vec<&str> = wanted.split('_').filter(|word| word.len() > 2).collect();
         let shares = |file: &&Blueprint| {
             let label = file.label.get_ref().to_lowercase();
-            words.iter().any(|word| {
-                file.name.split('_').any(|part| part == *word) || label.contains(word)
-            })
+            words
+                .iter()
+                .any(|word| file.name.split('_').any(|part| part == *word) || label.contains(word))
         };
         let alike = self.all_blueprints().filter(shares).map(|file| file.name.as_str());
         let mut names: Vec<&str> = Vec::new();

@@ -65,7 +65,8 @@ fn unknown_key<'a>(
     key: &str,
     known: impl Iterator<Item = &'a str>,
 ) -> super::checks::TemplateFault {
-    let message = format!("\"{}\" comes after \"{key}\", which no part has as its key", title.get_ref());
+    let message =
+        format!("\"{}\" comes after \"{key}\", which no part has as its key", title.get_ref());
     let remedy = match planwright_text::nearest_name(key, known) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None => format!("add key = \"{key}\" to a task or phase, or correct the name"),
@@ -99,7 +100,10 @@ impl<'a> LinkTable<'a> {
         Ok(place)
     }
 
-    fn add_tasks(&mut self, tasks: &'a [BlueprintTask]) -> Result<Vec<usize>, super::checks::TemplateFault> {
+    fn add_tasks(
+        &mut self,
+        tasks: &'a [BlueprintTask],
+    ) -> Result<Vec<usize>, super::checks::TemplateFault> {
         let mut leaves = Vec::new();
         let mut last: Option<usize> = None;
         for task in tasks {
@@ -120,7 +124,10 @@ impl<'a> LinkTable<'a> {
         Ok(leaves)
     }
 
-    fn add_groups(&mut self, groups: &'a [BlueprintGroup]) -> Result<Vec<usize>, super::checks::TemplateFault> {
+    fn add_groups(
+        &mut self,
+        groups: &'a [BlueprintGroup],
+    ) -> Result<Vec<usize>, super::checks::TemplateFault> {
         let mut all = Vec::new();
         let mut last: BTreeMap<&str, usize> = BTreeMap::new();
         for group in groups {
@@ -132,7 +139,8 @@ impl<'a> LinkTable<'a> {
             let place = self.add_part(group.key.as_ref(), part)?;
             let stream = group.stream.as_deref().unwrap_or_default();
             let before = last.insert(stream, place);
-            if let Some(before) = before.filter(|_| group.after.is_none() && group.every.is_none()) {
+            if let Some(before) = before.filter(|_| group.after.is_none() && group.every.is_none())
+            {
                 self.chains.push((before, place));
             }
         }

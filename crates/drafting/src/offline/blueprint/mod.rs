@@ -15,11 +15,11 @@ mod topics;
 mod writing;
 
 pub use anchor::{AnchorDate, CalendarSpan, SpanUnit};
+pub(super) use format::parse_time_of_day;
 pub use format::{
     Blueprint, BlueprintCount, BlueprintGroup, BlueprintLink, BlueprintPreference,
     BlueprintQuestion, BlueprintSizing, BlueprintTask, CountSplit, EffortRange, FinishMilestone,
 };
-pub(super) use format::parse_time_of_day;
 pub use library::{TemplateError, TemplateLibrary, TemplateSource};
 pub(super) use placeholders::{TextPiece, split_placeholders};
 pub use repeat::{BlueprintRepeat, BlueprintRepeatUnit, RepeatDays};

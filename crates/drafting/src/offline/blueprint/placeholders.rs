@@ -5,7 +5,10 @@
 pub(in super::super) enum TextPiece<'a> {
     Plain(&'a str),
     /// The name of a value, and the words in its place if it is not known.
-    Value { name: &'a str, fallback: Option<&'a str> },
+    Value {
+        name: &'a str,
+        fallback: Option<&'a str>,
+    },
 }
 
 /// Splits a text at its placeholders. An open brace without a closing one is plain text.

@@ -79,7 +79,9 @@ impl<'de> Visitor<'de> for RepeatDaysVisitor {
 
     fn visit_str<E: de::Error>(self, name: &str) -> Result<RepeatDays, E> {
         parse_weekday(name).map(|day| RepeatDays(vec![day])).ok_or_else(|| {
-            de::Error::custom(format!("\"{name}\" is not a day of the week; write \"Mon\" to \"Sun\""))
+            de::Error::custom(format!(
+                "\"{name}\" is not a day of the week; write \"Mon\" to \"Sun\""
+            ))
         })
     }
 
@@ -95,9 +97,6 @@ impl<'de> Visitor<'de> for RepeatDaysVisitor {
         Ok(RepeatDays(days))
     }
 }
-
-
-
 
 fn parse_weekday(name: &str) -> Option<Weekday> {
     let start: String = name.trim().to_lowercase().chars().take(3).collect();

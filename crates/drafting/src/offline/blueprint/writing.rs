@@ -22,8 +22,9 @@ pub struct SavedBlueprint<'a> {
 
 /// Words of a goal that do not tell its kind.
 const COMMON: [&str; 24] = [
-    "the", "and", "for", "our", "with", "from", "until", "before", "after", "week", "weeks", "hours",
-    "hour", "day", "days", "month", "months", "this", "next", "every", "into", "that", "about", "plan",
+    "the", "and", "for", "our", "with", "from", "until", "before", "after", "week", "weeks",
+    "hours", "hour", "day", "days", "month", "months", "this", "next", "every", "into", "that",
+    "about", "plan",
 ];
 
 /// Returns the text of a blueprint file for a plan: its tasks with effort, links and conditions, found again by the

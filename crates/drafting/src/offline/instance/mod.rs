@@ -96,7 +96,10 @@ struct InstanceBuilder<'a> {
 enum KeyedPart<'a> {
     Node(TaskId),
     /// Left out of this plan: whatever waits for it waits for its predecessors.
-    LeftOut { after: &'a [BlueprintLink], last: Option<TaskId> },
+    LeftOut {
+        after: &'a [BlueprintLink],
+        last: Option<TaskId>,
+    },
 }
 
 /// The siblings added so far: per stream the one that the next depends on, and the last position.
@@ -208,9 +211,10 @@ impl<'a> InstanceBuilder<'a> {
             let holds = |id: &TaskId| {
                 self.plan.nodes.iter().any(|node| node.parent_id.as_ref() == Some(id))
             };
-            let empty = self.plan.nodes.iter().find(|node| {
-                node.node_type.is_container() && node.level > 1 && !holds(&node.id)
-            });
+            let empty =
+                self.plan.nodes.iter().find(|node| {
+                    node.node_type.is_container() && node.level > 1 && !holds(&node.id)
+                });
             let Some(gone) = empty.map(|node| node.id.clone()) else { return };
             self.plan.nodes.retain(|node| node.id != gone);
             let links = std::mem::take(&mut self.plan.links);

@@ -94,7 +94,13 @@ impl<'a> InstanceBuilder<'a> {
                 for (offset, task) in group.tasks[index..index + run].iter().enumerate() {
                     let id = format!("{}.t{}-{}", node.id, index + offset + 1, place + 1);
                     let sharers = u32::try_from(topics.len()).unwrap_or(1);
-                    self.add_topic_task(node, id, (topic, place + 1, sharers), (task, group), lanes);
+                    self.add_topic_task(
+                        node,
+                        id,
+                        (topic, place + 1, sharers),
+                        (task, group),
+                        lanes,
+                    );
                 }
             }
             index += run;
@@ -111,8 +117,7 @@ impl<'a> InstanceBuilder<'a> {
     ) {
         let worded = self.wording.with_topic(topic, number);
         let plain = std::mem::replace(&mut self.wording, worded);
-        let copy =
-            TaskCopy { task, group: Some(group), batch: None, follows_copy: false, sharers };
+        let copy = TaskCopy { task, group: Some(group), batch: None, follows_copy: false, sharers };
         self.add_copy(node, id, copy, lanes);
         self.wording = plain;
     }
@@ -197,11 +202,7 @@ impl<'a> InstanceBuilder<'a> {
         self.plan.nodes.push(node);
     }
 
-    pub(super) fn register_key(
-        &mut self,
-        key: Option<&'a toml::Spanned<String>>,
-        node: &PlanNode,
-    ) {
+    pub(super) fn register_key(&mut self, key: Option<&'a toml::Spanned<String>>, node: &PlanNode) {
         if let Some(key) = key {
             self.keys.insert(key.get_ref(), KeyedPart::Node(node.id.clone()));
         }
@@ -230,7 +231,8 @@ impl<'a> InstanceBuilder<'a> {
     ) -> bool {
         let goal = self.inputs.goal;
         let weeks = self.inputs.span.weeks();
-        let fits = least.is_none_or(|least| weeks >= least) && most.is_none_or(|most| weeks <= most);
+        let fits =
+            least.is_none_or(|least| weeks >= least) && most.is_none_or(|most| weeks <= most);
         let given = |noun: &String| {
             goal.given.iter().any(|known| known == noun || known.ends_with(&format!(" {noun}")))
         };
@@ -256,7 +258,8 @@ fn split_batches(total: u32, split: &CountSplit) -> Vec<(u32, u32)> {
     (0..copies)
         .map(|index| {
             let at = |place: u32| {
-                u32::try_from(u64::from(total) * u64::from(place) / u64::from(copies)).unwrap_or(total)
+                u32::try_from(u64::from(total) * u64::from(place) / u64::from(copies))
+                    .unwrap_or(total)
             };
             (at(index) + 1, at(index + 1))
         })

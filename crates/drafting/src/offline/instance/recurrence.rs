@@ -56,7 +56,10 @@ impl InstanceBuilder<'_> {
         if let Some(until) = &task.until {
             found.until = Some(self.anchors.resolve(until.get_ref()));
         }
-        self.limit_to_span(&mut found, task.effort.as_ref().map(|effort| effort.get_ref().likely()));
+        self.limit_to_span(
+            &mut found,
+            task.effort.as_ref().map(|effort| effort.get_ref().likely()),
+        );
         found
     }
 
@@ -119,7 +122,9 @@ impl InstanceBuilder<'_> {
             return;
         }
         let closed = found.by_day.iter().find_map(|day| match day {
-            RecurrenceByDay::Weekday(day) => is_closed(&context.calendar.working, *day).then_some(*day),
+            RecurrenceByDay::Weekday(day) => {
+                is_closed(&context.calendar.working, *day).then_some(*day)
+            }
             RecurrenceByDay::MonthDay(_) => None,
         });
         if let Some(day) = closed {
@@ -148,7 +153,8 @@ impl InstanceBuilder<'_> {
     fn phase_window(&self, group: &BlueprintGroup) -> Option<(Date, Date)> {
         let span = self.inputs.span;
         let phases = &self.inputs.blueprint.phases;
-        let place = phases.iter().position(|phase| phase.title.get_ref() == group.title.get_ref())?;
+        let place =
+            phases.iter().position(|phase| phase.title.get_ref() == group.title.get_ref())?;
         group.weeks_share?;
         let share = |phase: &BlueprintGroup| f64::from(phase.weeks_share.unwrap_or(0));
         let before: f64 = phases[..place].iter().map(share).sum();

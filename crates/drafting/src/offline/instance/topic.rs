@@ -31,7 +31,8 @@ impl PhaseTopic {
             study: format!(
                 "Cut the contents of your main book or course into {parts} parts and work through part {number}."
             ),
-            studied_when: "you can explain the part aloud in three minutes without notes".to_owned(),
+            studied_when: "you can explain the part aloud in three minutes without notes"
+                .to_owned(),
             practice: format!(
                 "Do the exercises of part {number}; where there are none, use three things from it."
             ),
@@ -56,9 +57,12 @@ impl InstanceBuilder<'_> {
         if !known.is_empty() {
             return known;
         }
-        let repeated = self.inputs.blueprint.phases.iter().filter(|phase| {
-            phase.tasks.iter().any(|task| task.per_topic)
-        });
+        let repeated = self
+            .inputs
+            .blueprint
+            .phases
+            .iter()
+            .filter(|phase| phase.tasks.iter().any(|task| task.per_topic));
         let place = repeated
             .take_while(|phase| phase.title.get_ref() != group.title.get_ref())
             .count()

@@ -94,13 +94,8 @@ impl<'a> InstanceBuilder<'a> {
         for ((place, task), minutes) in sessions.iter().zip(sizing::training_week(load, &weights)) {
             let id = format!("{}.t{}", week.id, place + 1);
             let before = self.plan.links.len();
-            let copy = TaskCopy {
-                task,
-                group: Some(group),
-                batch: None,
-                follows_copy: true,
-                sharers: 1,
-            };
+            let copy =
+                TaskCopy { task, group: Some(group), batch: None, follows_copy: true, sharers: 1 };
             self.add_copy(&week, id, copy, &mut inner);
             if let Some(node) = self.plan.nodes.last_mut() {
                 node.estimate_minutes = Some(minutes);

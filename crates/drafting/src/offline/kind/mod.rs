@@ -114,7 +114,11 @@ impl KindPick {
 }
 
 /// Chooses the kind of plan for a goal.
-pub fn select_kind(goal: &Goal, library: &TemplateLibrary, proposals: SubtypeProposals) -> KindPick {
+pub fn select_kind(
+    goal: &Goal,
+    library: &TemplateLibrary,
+    proposals: SubtypeProposals,
+) -> KindPick {
     let mut scored = score::score_kinds(goal, library);
     small_task::weigh_small_kinds(goal, &mut scored);
     // A stable sort, so that the person's own kinds come first among equals.

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use planwright_model::PatternType;
 
-use super::substance;
 use super::super::blueprint::{Blueprint, TemplateLibrary};
 use super::super::goal::Goal;
+use super::substance;
 
 /// The points at which a kind is certain.
 const FULL_POINTS: f64 = 10.0;
@@ -93,9 +93,8 @@ fn find_phrase(terms: &[GoalTerm], phrase: &str) -> Option<Range<usize>> {
     (0..terms.len()).find_map(|start| {
         let mut at = start;
         let found = phrase.split(' ').enumerate().all(|(place, part)| {
-            let filler = |at: usize| {
-                terms.get(at).is_some_and(|term| FILLERS.contains(&term.text.as_str()))
-            };
+            let filler =
+                |at: usize| terms.get(at).is_some_and(|term| FILLERS.contains(&term.text.as_str()));
             while place > 0 && filler(at) && terms.get(at).is_some_and(|term| term.text != part) {
                 at += 1;
             }
@@ -122,7 +121,8 @@ fn score_words<'a>(terms: &[GoalTerm], file: &'a Blueprint) -> Option<ScoredKind
         }
     }
     let telling = terms.iter().zip(&known).filter(|(term, known)| term.telling || **known);
-    let (all, hit) = telling.fold((0, 0), |(all, hit), (_, known)| (all + 1, hit + i32::from(*known)));
+    let (all, hit) =
+        telling.fold((0, 0), |(all, hit), (_, known)| (all + 1, hit + i32::from(*known)));
     let coverage = if all == 0 { 1.0 } else { f64::from(hit) / f64::from(all) };
     (points > 0.0).then_some(ScoredKind { file, points, reasons, coverage })
 }
@@ -150,9 +150,10 @@ fn add_reading(goal: &Goal, found: &mut ScoredKind<'_>) {
             _ => {}
         }
     }
-    let counted = file.counts.values().any(|count| {
-        goal.counts.iter().any(|found| count.words.contains(&found.noun))
-    });
+    let counted = file
+        .counts
+        .values()
+        .any(|count| goal.counts.iter().any(|found| count.words.contains(&found.noun)));
     if counted {
         add(1.5, "it counts the same things");
     }

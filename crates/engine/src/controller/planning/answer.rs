@@ -18,10 +18,10 @@ use planwright_drafting::change_requests::{contains_undo_request, is_undo_reques
 use planwright_drafting::controller::{ControllerOutcome, resolve_change_stage};
 use planwright_drafting::kind_words::find_kind;
 use planwright_drafting::policy_text;
-use planwright_model::requests::KIND_QUESTION;
 use planwright_model::event::{
     ApprovalEvent, CloseReason, CommandRefusal, PlanEvent, PlanningEvent, RunEvent,
 };
+use planwright_model::requests::KIND_QUESTION;
 use planwright_model::{
     Actor, AdaptationAction, AdaptationLogEntry, Answer, ApprovalTarget, ChoiceAction as A,
     FactReading, LeverChange, NodeOrigin, PatternChoice, PauseKind, PlanDrafter, PlanQuestion,

@@ -93,7 +93,9 @@ fn goal_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         "Tell me the goal in one sentence.".to_owned()
     } else {
         let unclear = requests::shorten_goal(unclear);
-        format!("\"{unclear}\" says too little to plan. Say in one sentence what should be different when it is done.")
+        format!(
+            "\"{unclear}\" says too little to plan. Say in one sentence what should be different when it is done."
+        )
     };
     let speech = AgentMessageDraft {
         lead: vec![lead],

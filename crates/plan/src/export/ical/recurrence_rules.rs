@@ -118,7 +118,10 @@ pub(super) fn parse_rrule(value: &str, first: Date) -> Option<ParsedRrule> {
             _ => return None,
         });
     }
-    Some(ParsedRrule { rule: RecurrenceRule { every, days, count, from: None, until: None }, until })
+    Some(ParsedRrule {
+        rule: RecurrenceRule { every, days, count, from: None, until: None },
+        until,
+    })
 }
 
 fn parse_by_day(text: &str) -> Option<RecurrenceRuleDay> {
