@@ -66,6 +66,7 @@ impl TestConversation {
             may_relax: self.may_relax,
             offline: self.offline,
             small_goal: false,
+            own_steps: false,
             segment_sec: 0,
             silent_sec: 0,
         }

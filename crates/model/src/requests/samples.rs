@@ -121,6 +121,7 @@ fn with_evidence<T>(make: impl FnOnce(&DraftEvidence<'_>) -> T) -> T {
         ],
         ideas: &["start with a prototype".to_owned()],
         may_start_today: true,
+        lacks_steps: false,
     })
 }
 
