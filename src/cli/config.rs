@@ -45,7 +45,7 @@ enum ConfigCommand {
         taken out of the file."
     )]
     Set {
-        /// Its name, such as me.hours, me.days_off, theme or jobs
+        /// Its name, such as me.hours, `me.days_off`, theme or jobs
         #[arg(value_name = "NAME")]
         name: String,
         /// Its value; none takes it out of the file

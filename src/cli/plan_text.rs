@@ -55,10 +55,7 @@ fn add_outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
     let endless = |node: &PlanNode| {
         node.recurrence.as_ref().is_some_and(|recurrence| recurrence.count.is_none())
     };
-    let once = match roadmap.nodes.iter().any(endless) {
-        true => ", what repeats counted once",
-        false => "",
-    };
+    let once = if roadmap.nodes.iter().any(endless) { ", what repeats counted once" } else { "" };
     lines.push(format!("Outline    {minutes} of work{once}"));
     if let Some(root) = tree.get(&roadmap.root_id) {
         for child in tree.children(&root.id) {

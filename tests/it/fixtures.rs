@@ -83,7 +83,7 @@ pub fn check_run(
         value
     };
     let lines: Vec<Value> = records.iter().enumerate().map(line).collect();
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.iter().map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
     let path = fixture_file(name);
     if records_anew() {
         std::fs::write(&path, &text).unwrap();

@@ -50,7 +50,7 @@ pub fn read_goal(text: &str, today: Date) -> GoalReading {
     let mut notes = goal.notes.clone();
     notes.extend(unread_language(&goal));
     GoalReading {
-        kind: sure.map(|best| best.label()),
+        kind: sure.map(super::offline::kind::KindCandidate::label),
         read: read_phrases(&goal, today),
         not_read: goal.unread_runs().iter().filter_map(|run| leftover(&goal, run, file)).collect(),
         notes,

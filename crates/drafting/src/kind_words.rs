@@ -156,7 +156,7 @@ pub fn names_only_kind(text: &str) -> bool {
 /// Returns the first broad kind that is none of these.
 pub fn next_kind(turned_down: impl Fn(&PatternSpec) -> bool) -> Option<PatternSpec> {
     let usual = FAMILIES.iter().filter_map(|(_, _, usual)| BUILT_IN.named_blueprint(usual));
-    usual.map(|file| file.to_pattern()).find(|spec| !turned_down(spec))
+    usual.map(super::offline::blueprint::Blueprint::to_pattern).find(|spec| !turned_down(spec))
 }
 
 #[cfg(test)]

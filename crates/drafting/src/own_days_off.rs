@@ -51,7 +51,7 @@ impl OwnDaysOff {
 
     /// Says the days and the country; empty if there is neither.
     pub fn describe(&self) -> String {
-        let mut texts: Vec<String> = self.spans.iter().map(|span| span.describe()).collect();
+        let mut texts: Vec<String> = self.spans.iter().map(DaysOffSpan::describe).collect();
         texts.extend(self.country.map(|country| format!("public holidays in {}", country.name())));
         texts.join(", ")
     }

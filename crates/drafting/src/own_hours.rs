@@ -152,11 +152,10 @@ fn add_slots(slots: &[WorkingSlot], week: &mut WeeklyHours) {
         for day in days {
             let weekend = matches!(day, Weekday::Sat | Weekday::Sun);
             let (from, to) = match slot.part {
-                Some(DayPart::Morning) if weekend => (10, 13),
+                Some(DayPart::Morning) | None if weekend => (10, 13),
                 Some(DayPart::Morning) => (9, 12),
                 Some(DayPart::Afternoon) => (13, 17),
                 Some(DayPart::Evening) => (19, 21),
-                None if weekend => (10, 13),
                 None => (9, 17),
             };
             let hours = LocalTimeInterval::new(time(from, 0, 0, 0), time(to, 0, 0, 0));

@@ -59,11 +59,10 @@ impl PreferredTime {
         ];
         let hours_on = |weekend: bool| match self {
             Self::Mornings => Some(morning),
-            Self::Evenings => Some(evening),
             Self::Weekends | Self::EveningsAndWeekends if weekend => {
                 Some(LocalTimeInterval::new(midnight, midnight))
             }
-            Self::EveningsAndWeekends => Some(evening),
+            Self::Evenings | Self::EveningsAndWeekends => Some(evening),
             Self::OfficeHours if !weekend => Some(office),
             Self::Weekends | Self::OfficeHours => None,
         };

@@ -85,15 +85,15 @@ impl FixedWork<'_> {
             let piece = pieces.iter().find(|piece| piece.0 <= at && at < piece.1);
             (at, piece.map(|piece| piece.1))
         } else {
-            match pieces.iter().find(|piece| piece.1 - piece.0 >= self.least.min(self.minutes)) {
-                Some(piece) => (piece.0, Some(piece.1)),
+            let least = self.least.min(self.minutes);
+            if let Some(piece) = pieces.iter().find(|piece| piece.1 - piece.0 >= least) {
+                (piece.0, Some(piece.1))
+            } else {
                 // Several tasks of a day without hours follow each other.
-                None => {
-                    let first = self.day_minute(date.day, DAY_OFF_START);
-                    let end = self.day_minute(plus_days(date.day, 1), 0);
-                    let busy = self.taken.iter().filter(|held| held.1 > first && held.0 < end);
-                    (busy.map(|held| held.1).fold(first, i64::max), None)
-                }
+                let first = self.day_minute(date.day, DAY_OFF_START);
+                let end = self.day_minute(plus_days(date.day, 1), 0);
+                let busy = self.taken.iter().filter(|held| held.1 > first && held.0 < end);
+                (busy.map(|held| held.1).fold(first, i64::max), None)
             }
         };
         let whole = start + self.minutes;

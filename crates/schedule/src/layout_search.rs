@@ -77,10 +77,10 @@ struct LayoutSearch<'a, 'b> {
 
 impl LayoutSearch<'_, '_> {
     fn try_rules(&mut self, timing: &NetworkTiming) {
-        let windows: &[WindowPreference] = if !has_preferences(self.problem) {
-            &[WindowPreference::Any]
-        } else {
+        let windows: &[WindowPreference] = if has_preferences(self.problem) {
             &[WindowPreference::Preferred, WindowPreference::Any]
+        } else {
+            &[WindowPreference::Any]
         };
         for &windows in windows {
             for rule in PriorityRule::ALL {

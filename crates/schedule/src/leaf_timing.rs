@@ -35,7 +35,7 @@ pub fn leaf_timings(
         &calendar,
         until,
         &planwright_model::WeeklyHours::new(),
-        &Default::default(),
+        &std::collections::BTreeSet::default(),
     );
     Ok(compute_timings(&request, &calendar, horizon.recur_until, PassClock::Working(&axis)).0)
 }

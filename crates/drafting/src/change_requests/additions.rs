@@ -65,7 +65,7 @@ pub(super) fn parse_add(context: &ClauseContext<'_>, text: &str) -> ClauseReadin
     let (rest, minutes) = split_minutes(named.unwrap_or(rest));
     let request = AddRequest { context, minutes: lead_minutes.or(minutes), is_task };
     if let Some((word, anchor)) = lead {
-        return request.at_anchor(rest, word, anchor);
+        return Some(request.insert(rest, word, anchor));
     }
     request.with_place(rest)
 }
@@ -137,15 +137,6 @@ impl AddRequest<'_, '_> {
             Some(why) => Some(Err(why)),
             None => Some(self.beside_marked(rest)),
         }
-    }
-
-    fn at_anchor(
-        &self,
-        title: &str,
-        word: PlaceWord,
-        anchor: &str,
-    ) -> ClauseReading<Vec<PlanEdit>> {
-        Some(self.insert(title, word, anchor))
     }
 
     fn insert(
@@ -248,12 +239,6 @@ fn strip_leading_time(text: &str) -> (&str, Option<u32>) {
 
 /// Splits an amount of time off the end of a phrase: ", 30 minutes", "(30 min)", "for 30 minutes", "which takes 2 h".
 pub(super) fn split_minutes(text: &str) -> (&str, Option<u32>) {
-    let text = text.trim();
-    if let Some((title, amount)) = text.strip_suffix(')').and_then(|text| text.rsplit_once('('))
-        && let Some(found) = parse_minutes(amount)
-    {
-        return (title.trim(), Some(found));
-    }
     const WORDS: [&str; 14] = [
         "taking",
         "which takes",
@@ -270,6 +255,12 @@ pub(super) fn split_minutes(text: &str) -> (&str, Option<u32>) {
         "in",
         "-",
     ];
+    let text = text.trim();
+    if let Some((title, amount)) = text.strip_suffix(')').and_then(|text| text.rsplit_once('('))
+        && let Some(found) = parse_minutes(amount)
+    {
+        return (title.trim(), Some(found));
+    }
     let cuts = split_at_words(text, &WORDS).into_iter();
     let commas = text.match_indices(',').map(|(at, _)| (&text[..at], &text[at + 1..]));
     let colons = text.rsplit_once(": ");

@@ -90,7 +90,7 @@ impl RequestOutcome {
                 let effect = format!("{effect}{}", describe_total(before, self.total_minutes()));
                 self.made.push(MadeChange {
                     text: text.to_owned(),
-                    edits: edits.to_vec(),
+                    edits: edits.clone(),
                     action: edited.action,
                     node_ids: edited.node_ids,
                     effect,

@@ -62,6 +62,27 @@ pub(super) fn parse_name(text: &str) -> Option<String> {
 
 /// "assign X to Anna", "give X to me", "Anna does X", "let Anna do X", "X is Anna's".
 fn parse_owner(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
+    const GIVING: [&str; 6] = ["assign", "give", "hand over", "hand", "delegate", "pass"];
+    const DOING: [&str; 16] = [
+        "should do",
+        "should take",
+        "should handle",
+        "will do",
+        "will take",
+        "will handle",
+        "takes over",
+        "takes care of",
+        "is responsible for",
+        "is in charge of",
+        "can do",
+        "handles",
+        "takes on",
+        "takes",
+        "does",
+        "owns",
+    ];
+    const DONE_BY: [&str; 7] =
+        ["is done by", "should be done by", "belongs to", "goes to", "is for", "is", "by"];
     let set = |nodes: &str, name: &str| {
         let doer = parse_doer(name)?;
         let edit = |node: &PlanNode| match &doer {
@@ -77,7 +98,6 @@ fn parse_owner(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<Pla
         let found = context.finder.find_all(nodes);
         Some(found.map(|nodes| nodes.into_iter().map(edit).collect()))
     };
-    const GIVING: [&str; 6] = ["assign", "give", "hand over", "hand", "delegate", "pass"];
     if let Some(rest) = strip_phrase_prefix(text, &GIVING) {
         let cuts = split_at_words(rest, &["over to", "to"]).into_iter().rev();
         let given = first_reading(cuts.map(|(nodes, name)| set(nodes, name)));
@@ -101,26 +121,6 @@ fn parse_owner(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<Pla
         );
         return first_reading(cuts.into_iter().map(|(name, nodes)| set(nodes, name)));
     }
-    const DOING: [&str; 16] = [
-        "should do",
-        "should take",
-        "should handle",
-        "will do",
-        "will take",
-        "will handle",
-        "takes over",
-        "takes care of",
-        "is responsible for",
-        "is in charge of",
-        "can do",
-        "handles",
-        "takes on",
-        "takes",
-        "does",
-        "owns",
-    ];
-    const DONE_BY: [&str; 7] =
-        ["is done by", "should be done by", "belongs to", "goes to", "is for", "is", "by"];
     let doing = split_at_words(text, &DOING).into_iter().map(|(name, nodes)| set(nodes, name));
     // "X is due by Friday" is about a date: what follows must be a name of the plan or a possessive.
     let done_by = split_at_words(text, &DONE_BY).into_iter().map(|(nodes, name)| {

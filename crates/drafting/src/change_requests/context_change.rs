@@ -140,7 +140,7 @@ pub fn apply_context_change(context: &mut PlanContext, change: &ContextChange) {
             map_working_hours(context, |_, hours| set(hours));
         }
         ContextChange::Person { name, weekly_minutes } => {
-            set_person(context, name, *weekly_minutes)
+            set_person(context, name, *weekly_minutes);
         }
         ContextChange::OnlyAt(slots) => {
             let week = slot_hours(&context.calendar, slots);

@@ -32,21 +32,6 @@ pub(super) fn parse_edits(context: &ClauseContext<'_>, text: &str) -> ClauseRead
 
 /// "rename X to Y", "call X Y" if Y is quoted, "call it Y", "X should be called Y".
 fn parse_rename(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
-    let to = |(node, title): (&str, &str)| {
-        let title = strip_quotes(title);
-        if title.is_empty() {
-            return None;
-        }
-        let edit =
-            |node: &PlanNode| PlanEdit::Rename { node: node.id.clone(), title: title.to_owned() };
-        Some(context.finder.find_one(node).map(|node| vec![edit(node)]))
-    };
-    const CALLED: [&str; 5] =
-        ["should be called", "should be named", "is now called", "is called", "should read"];
-    let called = split_at_words(text, &CALLED).into_iter().map(to);
-    if let Some(found) = first_reading(called) {
-        return Some(found);
-    }
     const VERBS: [&str; 8] = [
         "change the title of",
         "change the name of",
@@ -57,6 +42,21 @@ fn parse_rename(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<Pl
         "name",
         "title",
     ];
+    const CALLED: [&str; 5] =
+        ["should be called", "should be named", "is now called", "is called", "should read"];
+    let to = |(node, title): (&str, &str)| {
+        let title = strip_quotes(title);
+        if title.is_empty() {
+            return None;
+        }
+        let edit =
+            |node: &PlanNode| PlanEdit::Rename { node: node.id.clone(), title: title.to_owned() };
+        Some(context.finder.find_one(node).map(|node| vec![edit(node)]))
+    };
+    let called = split_at_words(text, &CALLED).into_iter().map(to);
+    if let Some(found) = first_reading(called) {
+        return Some(found);
+    }
     let rest = strip_phrase_prefix(text, &VERBS)?;
     if let Some(title) = strip_phrase_prefix(rest, &["to", "as"]) {
         return to(("", title));
@@ -119,6 +119,8 @@ fn parse_remove(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<Pl
 
 /// "X after Y", "X before Y", "X depends on Y", "X needs Y", "first X, then Y".
 fn parse_order(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
+    const NEEDING: [&str; 6] =
+        ["depends on", "depend on", "needs", "requires", "waits for", "is blocked by"];
     const SOONER: [&str; 9] = [
         "should come before",
         "comes before",
@@ -173,8 +175,6 @@ fn parse_order(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<Pla
         let cuts = split_at_words(rest, &["and then", "then"]);
         return first_reading(cuts.into_iter().map(|(a, b)| pair(a, b)));
     }
-    const NEEDING: [&str; 6] =
-        ["depends on", "depend on", "needs", "requires", "waits for", "is blocked by"];
     let needs = split_at_words(text, &NEEDING).into_iter();
     let needs = needs.map(|(second, first)| {
         let own = ["i", "we", "you", "it", "this"].contains(&second.to_lowercase().as_str());

@@ -105,6 +105,8 @@ fn parse_hours(context: &ClauseContext<'_>, text: &str) -> Option<ContextChange>
 
 /// A day before which no work happens: "start next Wednesday", "nothing before January".
 fn parse_start(context: &ClauseContext<'_>, text: &str) -> ClauseReading<ContextChange> {
+    const AT: [&str; 9] =
+        ["no earlier than", "only on", "only in", "not before", "only", "on", "at", "in", "from"];
     const STARTING: [&str; 12] = [
         "start date is",
         "the start date is",
@@ -138,8 +140,6 @@ fn parse_start(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Context
     let rest =
         strip_phrase_prefix(text, &REFUSING).or_else(|| strip_phrase_prefix(text, &STARTING))?;
     let rest = strip_phrase_prefix(rest, &["it", "the plan", "work", "everything"]).unwrap_or(rest);
-    const AT: [&str; 9] =
-        ["no earlier than", "only on", "only in", "not before", "only", "on", "at", "in", "from"];
     let rest = strip_phrase_prefix(rest, &AT).unwrap_or(rest);
     let lower = rest.to_lowercase();
     let is_end = lower.split_whitespace().any(|word| word == "end" || word == "before");
@@ -377,6 +377,7 @@ fn parse_day_times(text: &str) -> Option<ContextChange> {
 
 /// Times of the week that the work is limited to: "only evenings and Saturdays", "I can only work on weekends".
 fn parse_slot_times(text: &str) -> Option<ContextChange> {
+    const CLOSING: [&str; 4] = ["only", "is all i have", "are all i have", "and nothing else"];
     const LIMITING: [&str; 15] = [
         "i can only work",
         "i can only do it",
@@ -395,7 +396,6 @@ fn parse_slot_times(text: &str) -> Option<ContextChange> {
         "plan it for",
     ];
     let limited = strip_phrase_prefix(text, &LIMITING);
-    const CLOSING: [&str; 4] = ["only", "is all i have", "are all i have", "and nothing else"];
     let closed = strip_phrase_suffix(limited.unwrap_or(text), &CLOSING);
     let rest = closed.or(limited)?;
     let rest = strip_phrase_prefix(rest, &["work on", "work in the", "work"]).unwrap_or(rest);

@@ -10,15 +10,15 @@ pub(super) fn stem_word(word: &str) -> String {
     let mut stem = strip_inflection(word);
     for suffix in ["ation", "ment"] {
         if let Some(base) = strip_suffix_from(&stem, suffix, 3) {
-            stem = base.to_owned();
+            stem.truncate(base.len());
         }
     }
     if let Some(base) = strip_suffix_from(&stem, "e", 3) {
-        stem = base.to_owned();
+        stem.truncate(base.len());
     }
     // "translate" and "translation".
     if let Some(base) = strip_suffix_from(&stem, "at", 5) {
-        stem = base.to_owned();
+        stem.truncate(base.len());
     }
     undouble_end(stem)
 }

@@ -310,19 +310,16 @@ fn fill_day(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
         Some(GoalDay::On(day)) => Some(day),
         _ => None,
     });
-    let day = match stated {
-        Some(day) => {
-            set_stated(context, DAY, &day.to_string());
-            day
-        }
-        None => {
-            let day = span::assume_day(goal, file, start, context.constraints.horizon_weeks);
-            let asks = file.day_question.as_ref().map(|text| {
-                format!("{} ({} is assumed)", text.get_ref(), dates::format_date(day, start))
-            });
-            add_assumption(context, DAY, &day.to_string(), asks);
-            day
-        }
+    let day = if let Some(day) = stated {
+        set_stated(context, DAY, &day.to_string());
+        day
+    } else {
+        let day = span::assume_day(goal, file, start, context.constraints.horizon_weeks);
+        let asks = file.day_question.as_ref().map(|text| {
+            format!("{} ({} is assumed)", text.get_ref(), dates::format_date(day, start))
+        });
+        add_assumption(context, DAY, &day.to_string(), asks);
+        day
     };
     let limits = &mut context.constraints;
     if limits.deadline.is_none() {

@@ -98,7 +98,7 @@ fn earliest_finishes(
                 LinkKind::SS => ends.fold(f64::MAX, f64::min),
                 _ => ends.fold(0.0, f64::max),
             };
-            if done == f64::MAX {
+            if done >= f64::MAX {
                 continue;
             }
             for leaf in tree.leaves(&link.to) {

@@ -92,7 +92,7 @@ fn example_18_rust_and_the_marathon_are_sized() {
         assert!(pair[1] * 10 <= pair[0] * 15, "{weeks:?}");
     }
     let longest = run.nodes.iter().filter(|node| node.title.starts_with("Long run"));
-    let longest = longest.map(|node| node.work_minutes()).max().unwrap();
+    let longest = longest.map(planwright_model::PlanNode::work_minutes).max().unwrap();
     assert!((150..=200).contains(&longest), "{longest}");
     let race = find(&run, "Run the marathon").fixed_start.unwrap();
     assert_eq!(Weekday::from_date(race.day), Weekday::Sun);

@@ -147,23 +147,23 @@ impl BlueprintWording {
 
     /// Fills a title, within the maximum length of titles.
     pub(super) fn fill_title(&self, template: &str) -> String {
-        self.fit_title(&capitalize_first(&self.fill_text(template)))
+        fit_title(&capitalize_first(&self.fill_text(template)))
     }
+}
 
-    /// Returns a title that is cut if it is too long, and never empty.
-    pub(super) fn fit_title(&self, text: &str) -> String {
-        match text.char_indices().nth(PlanNode::MAX_TITLE_CHARS) {
-            Some(_) => text.chars().take(PlanNode::MAX_TITLE_CHARS - 1).chain(['…']).collect(),
-            None if text.is_empty() => "Do it".to_owned(),
-            None => text.to_owned(),
-        }
+/// Returns a title that is cut if it is too long, and never empty.
+pub(super) fn fit_title(text: &str) -> String {
+    match text.char_indices().nth(PlanNode::MAX_TITLE_CHARS) {
+        Some(_) => text.chars().take(PlanNode::MAX_TITLE_CHARS - 1).chain(['…']).collect(),
+        None if text.is_empty() => "Do it".to_owned(),
+        None => text.to_owned(),
     }
 }
 
 /// Returns the amount a month that adds up to the stated sum by the last day, rounded up to tens.
 fn monthly_amount(goal: &Goal, context: &PlanContext) -> Option<String> {
     let money = goal.quantities.money.as_ref()?;
-    let last = context.constraints.deadline.map(|deadline| deadline.local_date())?;
+    let last = context.constraints.deadline.map(planwright_model::OffsetDateTime::local_date)?;
     let days = super::instance::days_between(context.constraints.start, last);
     let months = (f64::from(days) / DAYS_PER_MONTH).floor().max(1.0);
     let amount = ((money.amount as f64 / months / 10.0).ceil() * 10.0) as u64;

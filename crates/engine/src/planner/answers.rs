@@ -83,7 +83,7 @@ pub(super) fn apply_answer(
             .to_string(),
         // A number was assumed, so a number is the answer.
         _ if is_counted(context, key) => {
-            let digits: String = answer.chars().filter(|c| c.is_ascii_digit()).take(7).collect();
+            let digits: String = answer.chars().filter(char::is_ascii_digit).take(7).collect();
             let number: u32 = digits.parse().map_err(|_| "Not a number. Try \"60\".")?;
             number.max(1).to_string()
         }

@@ -36,7 +36,7 @@ impl Planner {
                 .iter()
                 .any(|name| name.eq_ignore_ascii_case(answer))
         });
-        let found = named.map(|file| file.to_pattern());
+        let found = named.map(planwright_drafting::offline::blueprint::Blueprint::to_pattern);
         found.or_else(|| kind_words::find_kind(answer, &talk.goal))
     }
 

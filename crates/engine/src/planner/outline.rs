@@ -35,9 +35,10 @@ impl Planner {
             let choice = self.choose_kind(talk, now);
             let (confidence, told) = (choice.confidence, choice.explanations.clone());
             let said = self.answered_kind(talk).is_some();
-            work = work.with_event(match said {
-                true => PlanningEvent::KindChosen { choice: choice.clone() },
-                false => PlanningEvent::PatternPicked { choice: choice.clone() },
+            work = work.with_event(if said {
+                PlanningEvent::KindChosen { choice: choice.clone() }
+            } else {
+                PlanningEvent::PatternPicked { choice: choice.clone() }
             });
             work = watch.finish(work, Some(confidence), told);
             let quick = choice.pattern.is_subtype("quick");

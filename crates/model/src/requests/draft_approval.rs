@@ -48,12 +48,13 @@ pub fn draft_request(
         ApprovalTarget::Roadmap => ("Are these estimates right?", "Dates come next."),
         ApprovalTarget::Final => ("Approve this plan?", "Nothing runs before you approve it."),
     };
-    let (question, why) = match draft.lacks_steps {
-        true => (
+    let (question, why) = if draft.lacks_steps {
+        (
             "Which steps does it take?",
             "No kind of plan fits, so the steps are yours. Add them in order; they get dates when you approve.",
-        ),
-        false => (question, why),
+        )
+    } else {
+        (question, why)
     };
     let mut asked = new_request(id, RequestKind::Draft { target, version }, question, why);
     asked.choices.push(Choice::new(

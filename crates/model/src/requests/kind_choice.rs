@@ -76,9 +76,10 @@ pub fn kind_question(kinds: &[OfferedKind], assumed: Option<&PatternSpec>) -> Pl
         .filter(|kind| !kind.pattern.is_own_steps())
         .map(|kind| {
             let taken = assumed.is_some_and(|assumed| assumed.is_same_pattern(&kind.pattern));
-            let effect = match taken {
-                true => format!("{}; assumed if you skip", kind.content),
-                false => kind.content.clone(),
+            let effect = if taken {
+                format!("{}; assumed if you skip", kind.content)
+            } else {
+                kind.content.clone()
             };
             QuestionChoice { answer: kind.pattern.kind_label(), effect }
         })

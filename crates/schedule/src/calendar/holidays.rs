@@ -369,6 +369,7 @@ fn equinox_day(first: f64, year: i16) -> Option<i8> {
 }
 
 /// Easter Sunday in the Gregorian calendar: the anonymous algorithm, as Meeus has it.
+#[expect(clippy::many_single_char_names, reason = "the letters of the published algorithm")]
 pub fn easter_sunday(year: i16) -> Option<Date> {
     let y = i32::from(year);
     let (a, b, c) = (y % 19, y / 100, y % 100);

@@ -47,7 +47,7 @@ impl OwnHoursCard {
     fn chosen(&self) -> Option<usize> {
         let kept = parse_own_hours(self.kept.as_deref()?).ok()?;
         let same = |text: &&str| parse_own_hours(text).as_ref() == Ok(&kept);
-        Some(CHOICES.iter().position(|text| same(&text)).unwrap_or(OTHER))
+        Some(CHOICES.iter().position(same).unwrap_or(OTHER))
     }
 
     fn is_typing(&self) -> bool {
@@ -94,18 +94,14 @@ impl HomeScreen {
             let label = CHOICES.get(row).copied().unwrap_or("something else");
             let mut line = ScreenLine::new(buf, line_area);
             line.skip(3).put(mark, text).put_column(label, LABEL_COLUMN, text);
-            match card.typing.as_ref().filter(|_| row == OTHER) {
-                Some(field) => {
-                    let x = line_area.x + 7 + LABEL_COLUMN as u16;
-                    let width = line_area.right().saturating_sub(x + 1);
-                    field.draw(Rect { x, width, ..line_area }, text, buf);
-                }
-                None => {
-                    let style =
-                        if row == OTHER && card.chosen() != Some(OTHER) { dim } else { text };
-                    let room = line.cells_left();
-                    line.put(&card.row_hours(row, room), style);
-                }
+            if let Some(field) = card.typing.as_ref().filter(|_| row == OTHER) {
+                let x = line_area.x + 7 + LABEL_COLUMN as u16;
+                let width = line_area.right().saturating_sub(x + 1);
+                field.draw(Rect { x, width, ..line_area }, text, buf);
+            } else {
+                let style = if row == OTHER && card.chosen() != Some(OTHER) { dim } else { text };
+                let room = line.cells_left();
+                line.put(&card.row_hours(row, room), style);
             }
         }
     }
@@ -167,14 +163,12 @@ impl HomeScreen {
     }
 
     fn choose_own_hours(&mut self) {
-        match CHOICES.get(self.own_hours.at) {
-            Some(text) => self.keep_own_hours(&hours_text(text)),
-            None => {
-                let card = &mut self.own_hours;
-                let own = card.kept.clone().filter(|_| card.chosen() == Some(OTHER));
-                card.typing = Some(TextField::new(own.as_deref().unwrap_or_default()));
-            }
+        if let Some(text) = CHOICES.get(self.own_hours.at) {
+            return self.keep_own_hours(&hours_text(text));
         }
+        let card = &mut self.own_hours;
+        let own = card.kept.clone().filter(|_| card.chosen() == Some(OTHER));
+        card.typing = Some(TextField::new(own.as_deref().unwrap_or_default()));
     }
 
     /// Writes the hours into the config file.

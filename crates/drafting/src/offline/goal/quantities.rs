@@ -444,6 +444,6 @@ mod tests {
             limit("offsite with a budget of 20k"),
             (true, None, "with a budget of 20k".to_owned())
         );
-        assert_eq!(limit("raise a seed round of 1.5M").0, false);
+        assert!(!limit("raise a seed round of 1.5M").0);
     }
 }

@@ -71,13 +71,10 @@ impl InstanceBuilder<'_> {
     /// Returns the weeks of a phase: its share of the span.
     pub(super) fn group_weeks(&self, group: &BlueprintGroup) -> f64 {
         let weeks = f64::from(self.inputs.span.rhythm_weeks());
-        match group.weeks_share {
-            Some(percent) => weeks * f64::from(percent) / 100.0,
-            None => {
-                let count = self.inputs.blueprint.phases.len().max(1);
-                weeks / count as f64
-            }
+        if let Some(percent) = group.weeks_share {
+            return weeks * f64::from(percent) / 100.0;
         }
+        weeks / self.inputs.blueprint.phases.len().max(1) as f64
     }
 }
 

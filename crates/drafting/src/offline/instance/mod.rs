@@ -55,7 +55,7 @@ pub(super) fn build_instance(inputs: InstanceInputs<'_>) -> BlueprintInstance {
     let pack = inputs.library.find_pack(&inputs.goal.subject.name);
     let wording = BlueprintWording::new(inputs.goal, inputs.context, inputs.blueprint, pack);
     let words: Vec<&str> = inputs.goal.text.split_whitespace().collect();
-    let mut root = PlanNode::new_goal(ROOT, wording.fit_title(&words.join(" ")));
+    let mut root = PlanNode::new_goal(ROOT, super::wording::fit_title(&words.join(" ")));
     root.why = wording.fill_text(inputs.blueprint.why.get_ref());
     root.risks.clone_from(&inputs.blueprint.risks);
     root.preferred_time = inputs.blueprint.prefer.to_preferred_time();

@@ -151,7 +151,7 @@ impl<'a> InstanceBuilder<'a> {
         let prefix = if parent.level == 1 { String::new() } else { format!("{}.", parent.id) };
         let id = format!("{prefix}t{}", index + 1);
         let copy = TaskCopy { task, group, batch: None, follows_copy: false, sharers: 1 };
-        let Some(split) = task.split.as_ref().map(|split| split.get_ref()) else {
+        let Some(split) = task.split.as_ref().map(toml::Spanned::get_ref) else {
             self.add_copy(parent, id, copy, lanes);
             return;
         };
@@ -184,7 +184,8 @@ impl<'a> InstanceBuilder<'a> {
         node.intensity = task.intensity.unwrap_or(parent.intensity).clamp(1, 5);
         node.risks.clone_from(&task.risks);
         node.owner = task.who.clone().unwrap_or_default();
-        node.preferred_time = task.prefer.and_then(|prefer| prefer.to_preferred_time());
+        node.preferred_time =
+            task.prefer.and_then(super::super::blueprint::BlueprintPreference::to_preferred_time);
         node.recurrence = task.every.map(|every| self.task_recurrence(every, task, copy.group));
         self.set_dates(&mut node, task);
         if let Some(effort) = self.task_effort(task, copy.group, copy.batch) {
