@@ -66,7 +66,19 @@ fn keeps(plan: &GoalPlan, reading: &FactReading) -> Option<bool> {
         }
         FactReading::Duration { subject: FactSubject::Plan, length: FactLength::Days(days) } => {
             let start = plan.artifacts.context().constraints.start;
-            ends_by(start.checked_add(jiff::Span::new().days(i64::from(*days) - 1)).unwrap())
+            let on = start.checked_add(jiff::Span::new().days(i64::from(*days) - 1)).unwrap();
+            // What follows the day of the thing itself may come later.
+            let day = plan.artifacts.context().find_assumption("day");
+            let day = day.and_then(|found| found.value.parse::<Date>().ok());
+            let follows = |block: &ScheduledBlock| {
+                let later = |day: Date| {
+                    block.start.local_date() > day
+                        && node(block).due.is_none_or(|due| due.day > day)
+                };
+                day.is_some_and(|day| day <= on && later(day))
+            };
+            schedule.unplaced.is_empty()
+                && blocks.iter().all(|block| follows(block) || block.end.local_date() <= on)
         }
         _ => return None,
     })

@@ -91,8 +91,8 @@ fn hours_and_dates_are_changes_of_the_goal() {
     assert_eq!(
         drawn(&diff_outlines(&before, &after)),
         [
-            "~ Launch a newsletter in 6 weeks: weekly minutes 10 h → 4 h",
-            "~ Launch a newsletter in 6 weeks: days off none → 2026-12-24",
+            "~ launch a newsletter in 6 weeks: weekly minutes 10 h → 4 h",
+            "~ launch a newsletter in 6 weeks: days off none → 2026-12-24",
             "  … 22 unchanged",
         ]
     );

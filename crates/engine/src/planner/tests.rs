@@ -268,8 +268,8 @@ fn skipping_a_question_assumes_and_does_not_ask_again() {
 fn an_empty_goal_is_asked_for() {
     let mut talk = Talk::about("  ", quiet());
     assert_eq!(talk.place(), PlanningPosition::paused_for(PauseKind::Goal));
-    talk.answer(Answer::with_text(A::Reply, "learn to juggle"));
-    assert_eq!(talk.state.planning.goal, "learn to juggle");
+    talk.answer(Answer::with_text(A::Reply, "learn Rust, 5 hours a week"));
+    assert_eq!(talk.state.planning.goal, "learn Rust, 5 hours a week");
     assert!(talk.state.planning.outline.is_some());
 }
 

@@ -131,9 +131,12 @@ pub(super) fn add_draft_evidence(
 }
 
 fn pattern_details(choice: &PatternChoice) -> Vec<RequestDetail> {
-    let flagged = if choice.pattern.proposed_name().is_some() { ", a new kind" } else { "" };
-    let mut details =
-        vec![RequestDetail::new("Kind", format!("{}{flagged}", choice.pattern.kind_noun()))];
+    // A proposal is named by itself, not by the kind whose steps it uses.
+    let kind = match choice.pattern.proposed_name() {
+        Some(name) => format!("{}, a new kind", name.replace('_', " ")),
+        None => choice.pattern.kind_noun(),
+    };
+    let mut details = vec![RequestDetail::new("Kind", kind)];
     if choice.confidence < SURE_OF_PATTERN
         && let Some(second) = &choice.second
     {

@@ -27,7 +27,7 @@ impl ConfidenceLevel {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfidenceSentence {
     pub level: ConfidenceLevel,
-    /// The reason without the level: "no template fits; please check the phases".
+    /// The reason without the level: "no kind fits well; please check the phases".
     pub reason: String,
 }
 
@@ -219,19 +219,23 @@ mod tests {
     fn the_sentence_says_no_more_than_the_weakest_part() {
         assert_eq!(
             sentence(&choice("launch", 0.95), Vec::new()),
-            "Sure: matches the launch template, and every date fits your hours."
+            "Sure: matches the launch blueprint, and every date fits your hours."
         );
         assert_eq!(
             sentence(&choice("launch", 0.70), Vec::new()),
-            "Fairly sure: it is closest to the launch template, but could be a habit."
+            "Fairly sure: it is closest to a launch."
+        );
+        assert_eq!(
+            sentence(&PatternChoice { margin: 0.1, ..choice("launch", 0.70) }, Vec::new()),
+            "Fairly sure: it is closest to a launch, but could be a habit."
         );
         assert_eq!(
             sentence(&choice("generic", 0.45), Vec::new()),
-            "Unsure: no template fits; please check the phases."
+            "Unsure: no kind fits well; please check the phases."
         );
         assert_eq!(
             sentence(&choice("quick", 0.45), Vec::new()),
-            "Unsure: planned as one small task; please check that it is one."
+            "Unsure: no kind fits well; please check the phases."
         );
     }
 

@@ -205,7 +205,9 @@ pub(super) fn find_subject(
             continue;
         }
         let phrase = trim_phrase(words, start..index);
-        if phrase.len() > best.as_ref().map_or(0, Range::len) {
+        // ", like last year" compares; it names nothing that is planned.
+        let compares = words.get(start).is_some_and(|word| word.breaks && word.text == "like");
+        if !compares && phrase.len() > best.as_ref().map_or(0, Range::len) {
             best = Some(phrase);
         }
         // A word after a comma starts the next phrase; a used or separating word belongs to none.

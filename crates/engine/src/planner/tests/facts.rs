@@ -40,7 +40,7 @@ fn the_goal_each_answer_and_each_request_are_kept_with_what_was_read() {
     let policy = PolicyOverride { probing_depth: Some(2), ..once() };
     let mut talk = Talk::about("launch a newsletter in 6 weeks, we have a designer", policy);
     assert!(matches!(talk.open().kind, RequestKind::Questions { .. }));
-    talk.answer(Answer { text: Some("4 hours".to_owned()), ..A::Reply.into() });
+    talk.answer(Answer { text: Some("10 hours".to_owned()), ..A::Reply.into() });
     while matches!(talk.open().kind, RequestKind::Questions { .. }) {
         talk.answer(A::SkipQuestions);
     }
@@ -53,7 +53,7 @@ fn the_goal_each_answer_and_each_request_are_kept_with_what_was_read() {
             "1 goal: launch a newsletter in 6 weeks, we have a designer",
             "2 goal: in 6 weeks = at most 6 weeks",
             "3 goal: we have a designer",
-            "4 answer: 4 hours = at most 4 h a week",
+            "4 answer: 10 hours = at most 10 h a week",
             "5 change request: no work on 2026-06-19 = no work Fri 19 Jun",
             "6 comment: ask Anna first",
         ]

@@ -373,17 +373,19 @@ fn a_routine_beside_two_others_shifts_and_the_plan_tells() {
         let mut starts = local_starts(&talk);
         starts.retain(|start| start.starts_with("Tue"));
         assert!(starts.len() > 6, "{goal}: {starts:?}");
-        assert!(starts.iter().all(|start| start.as_str() > "Tue 06-09 09:39"), "{starts:?}");
-        assert!(starts.iter().all(|start| start.ends_with("09:40")), "{goal}: {starts:?}");
+        assert!(starts.iter().all(|start| &start[10..] >= "09:40"), "{goal}: {starts:?}");
+        let timed = goal.contains("9:00");
         let planning = &talk.state.planning;
         let (roadmap, schedule) = (planning.roadmap.as_ref(), planning.schedule.as_ref());
+        // After the preparations of the first Tuesday, every round begins where the other plans end.
+        starts.retain(|start| !start.starts_with("Tue 06-09"));
+        assert!(!timed || starts.iter().all(|at| at.ends_with("09:40")), "{goal}: {starts:?}");
         let told = planwright_schedule::describe_moved_times(
             roadmap.unwrap(),
             schedule.unwrap(),
             &talk.planner.others,
             &[],
         );
-        let timed = goal.contains("9:00");
         let words = "starts at 09:40 instead of 09:00, \"Plan A\" is there already";
         assert_eq!(told.iter().any(|text| text.ends_with(words)), timed, "{goal}: {told:?}");
     }

@@ -9,7 +9,16 @@ use planwright_text::units;
 impl FactCheck<'_> {
     /// All work ends on this day at the latest, and all of it is planned.
     pub(super) fn check_last_day(&self, on: Date) -> Option<BrokenReading> {
-        let last = self.blocks.iter().max_by_key(|block| block.end);
+        self.check_end(on, |_| true)
+    }
+
+    /// As [`Self::check_last_day`], for the blocks that count.
+    fn check_end(
+        &self,
+        on: Date,
+        counts: impl Fn(&LocalBlock<'_>) -> bool,
+    ) -> Option<BrokenReading> {
+        let last = self.blocks.iter().filter(|block| counts(block)).max_by_key(|block| block.end);
         if let Some(late) = last.filter(|block| block.last_day() > on) {
             let what = format!(
                 "\"{}\" ends {}",
@@ -167,10 +176,22 @@ impl FactCheck<'_> {
             FactLength::Days(days) => {
                 let start = self.scope.context().constraints.start;
                 let span = jiff::Span::new().try_days(i64::from(days).max(1) - 1).ok()?;
-                self.check_last_day(start.checked_add(span).ok()?)
+                let on = start.checked_add(span).ok()?;
+                let day = self.day_of_the_plan().filter(|day| *day <= on);
+                self.check_end(on, |block| !day.is_some_and(|day| follows(block, day)))
             }
         }
     }
+
+    /// The day of the thing itself: a launch "in 6 weeks" is kept by its day, whatever follows.
+    fn day_of_the_plan(&self) -> Option<Date> {
+        self.scope.context().find_assumption("day")?.value.parse().ok()
+    }
+}
+
+/// Whether a block is part of what follows the day of the plan, such as a review: after it, and not due by it.
+fn follows(block: &LocalBlock<'_>, day: Date) -> bool {
+    block.start.date() > day && block.leaf.due.is_none_or(|due| due.day > day)
 }
 
 /// The date that a task was given, rather than planned for.
