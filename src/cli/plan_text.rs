@@ -22,6 +22,7 @@ pub(super) fn render_plan_text(talk: &PlanningSlice) -> String {
     if let Some(roadmap) = talk.roadmap.as_deref() {
         add_outline(roadmap, &mut lines);
         add_options(roadmap, &mut lines);
+        add_risks(roadmap, &mut lines);
         if let Some(schedule) = talk.schedule.as_deref() {
             add_schedule(schedule, roadmap, &mut lines);
         }
@@ -69,6 +70,16 @@ fn add_outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
         .map(|node| node.title.as_str())
         .collect();
     lines.push(format!("  longest path, marked *: {}", titles.join(", ")));
+}
+
+/// What can go wrong with the whole plan; safety advice is among it.
+fn add_risks(roadmap: &Roadmap, lines: &mut Vec<String>) {
+    let tree = roadmap.node_tree();
+    let Some(root) = tree.get(&roadmap.root_id).filter(|root| !root.risks.is_empty()) else {
+        return;
+    };
+    lines.extend([String::new(), "Risks".to_owned()]);
+    lines.extend(root.risks.iter().map(|risk| format!("  {risk}")));
 }
 
 fn add_branch(

@@ -23,7 +23,7 @@ fn a_plan_that_was_kept_names_its_session_and_what_comes_next() {
     if today.starts_with("Nothing is due") {
         assert!(today.contains("Next: ") && today.contains(&format!("({named}/")), "{today}");
     }
-    let goal = ["plan", "launch a newsletter in 6 weeks", "--headless", "--yes", "--json"];
+    let goal = ["plan", "launch a newsletter", "--headless", "--yes", "--json"];
     let json: serde_json::Value = serde_json::from_slice(&place.run(&goal).stdout).unwrap();
     assert_eq!(json["session"], place.sessions()[0]["id"]);
 }
@@ -31,16 +31,18 @@ fn a_plan_that_was_kept_names_its_session_and_what_comes_next() {
 #[test]
 fn a_goal_becomes_a_plan_a_person_could_start_on_monday() {
     let place = Place::new();
-    let goal = "launch a newsletter in 6 weeks";
+    let goal = "launch a newsletter";
     let output = place.run(&["plan", goal, "--headless", "--yes"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let plan = text(&output);
     for words in
-        ["48 h of work", "longest path", "> Balanced", "Schedule", "h a week", "Confidence"]
+        ["22 h 45 min of work", "longest path", "> Balanced", "Schedule", "h a week", "Confidence"]
     {
         assert!(plan.contains(words), "{words} is not in:\n{plan}");
     }
-    let output = place.run(&["plan", goal, "--headless", "--json", "--answer", "skip"]);
+    let mut unapproved = vec!["plan", goal, "--headless", "--json"];
+    unapproved.extend(["--answer", "skip"].repeat(3));
+    let output = place.run(&unapproved);
     assert_eq!(output.status.code(), Some(3), "without --yes nobody approved it");
     let lines = text(&output);
     let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -48,7 +50,7 @@ fn a_goal_becomes_a_plan_a_person_could_start_on_monday() {
     let waiting = lines.next().unwrap();
     assert_eq!(waiting["waiting"]["requests"][0]["kind"]["about"], "final_plan");
     assert_eq!(plan["feasible"], true);
-    assert_eq!(plan["roadmap"]["total_minutes"], 2880);
+    assert_eq!(plan["roadmap"]["total_minutes"], 1365);
 }
 
 #[test]
@@ -106,11 +108,11 @@ fn goals_that_cannot_be_planned_are_reported_in_a_sentence() {
 }
 
 #[test]
-fn an_invalid_custom_template_does_not_break_the_plan() {
+fn an_invalid_custom_blueprint_does_not_break_the_plan() {
     let place = Place::new();
-    let templates = place.dir.path().join("templates");
-    std::fs::create_dir(&templates).unwrap();
-    std::fs::write(templates.join("broken.toml"), "pattern = 3\n").unwrap();
+    let blueprints = place.dir.path().join("blueprints");
+    std::fs::create_dir(&blueprints).unwrap();
+    std::fs::write(blueprints.join("broken.toml"), "pattern = 3\n").unwrap();
     let output = place.run(&["plan", "learn Rust, 5 hours a week", "--headless", "--yes"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&output.stderr).contains("broken.toml"));
@@ -216,7 +218,7 @@ fn an_answer_from_another_process_reaches_the_owner_of_the_session() {
     let place = Place::new();
     let mut holder = Holder::start(
         &place,
-        &["plan", "launch a newsletter in 6 weeks", "--policy", "approval_policy=single_final"],
+        &["plan", "learn Rust in 12 weeks", "--policy", "approval_policy=single_final"],
     );
     until(&place, "the hours are asked for", |shown| asked(shown) == "questions");
     // No process that Planwright started may answer, not even after removing the mark.
@@ -265,10 +267,17 @@ fn an_answer_from_another_process_reaches_the_owner_of_the_session() {
 #[test]
 fn an_answer_resumes_a_session_without_an_owner() {
     let place = Place::new();
-    let goal = "launch a newsletter in 6 weeks";
+    let goal = "launch a newsletter";
     let output =
         place.run(&["plan", goal, "--headless", "--policy", "approval_policy=single_final"]);
     assert_eq!(output.status.code(), Some(3));
+    // The day, the people to write to and the hours are asked for.
+    for _ in 0..2 {
+        let output = place.run(&["answer", "last", "next", "skip"]);
+        assert_eq!(output.status.code(), Some(3));
+        let shown = json_lines(&place.run(&["sessions", "show", "last", "--json"])).remove(0);
+        assert_eq!(asked(&shown), "questions");
+    }
     let output = place.run(&["answer", "last", "next", "skip"]);
     assert_eq!(output.status.code(), Some(3), "the plan itself is to be approved next");
     let output = place.run(&[
@@ -321,7 +330,8 @@ fn plans_are_found_by_their_pattern_and_the_table_is_made_again_from_the_journal
             ["plan", goal].into_iter().chain(single).chain(more.iter().copied()).collect();
         place.run(&args).status.code()
     };
-    assert_eq!(plan("launch a newsletter in 6 weeks", &["--answer", "skip"]), Some(3));
+    let skipped = ["--answer", "skip", "--answer", "skip", "--answer", "skip"];
+    assert_eq!(plan("launch a newsletter", &skipped), Some(3));
     let rename = "propose changes: rename p1.t1 to Say who it is for";
     assert_eq!(place.run(&["answer", "last", "next", rename]).status.code(), Some(3));
     nothing_dangles(&place, "a revision");
@@ -458,7 +468,6 @@ fn impossible_parts_of_a_goal_are_reported_and_the_rest_is_planned() {
         ("learn piano, 0 hours a week", "not a budget"),
         ("learn piano, 900 hours a week", "more than there are"),
         ("learn piano over 10000 weeks", "ten years"),
-        ("marathon training 16 weeks", "professional on pain"),
     ] {
         let place = Place::new();
         let output = place.run(&["plan", goal, "--headless", "--yes"]);
@@ -480,13 +489,21 @@ fn impossible_parts_of_a_goal_are_reported_and_the_rest_is_planned() {
 }
 
 #[test]
+fn the_risks_of_a_plan_are_printed() {
+    let place = Place::new();
+    let shown = text(&place.run(&["plan", "marathon training", "--headless", "--yes"]));
+    let risks = shown.split("\nRisks\n").nth(1).unwrap_or_default();
+    assert!(risks.contains("Stop and ask a professional about pain"), "{shown}");
+}
+
+#[test]
 fn hours_are_set_once_and_every_plan_keeps_to_them() {
     let place = Place::new();
     let config = place.dir.path().join("config.toml");
     let named = config.to_string_lossy().into_owned();
     std::fs::write(&config, "jobs = 2 # mine\n").unwrap();
     let run = |args: &[&str]| place.run(&[&["--config", &named], args].concat());
-    let plan = ["plan", "launch a newsletter in 6 weeks", "--headless", "--yes"];
+    let plan = ["plan", "launch a newsletter", "--headless", "--yes"];
     let before = text(&run(&plan));
     let hint = "your hours are Mon – Fri 09:00 – 17:00; planwright config set me.hours";
     assert!(before.contains(hint), "{before}");
@@ -534,7 +551,7 @@ fn a_calendar_that_is_not_one_is_named() {
 #[test]
 fn what_was_said_is_listed_corrected_and_withdrawn_from_the_command_line() {
     let place = Place::new();
-    let goal = "launch a newsletter by 2031-06-30, 10 hours a week";
+    let goal = "write a book about sourdough by 2031-06-30, 10 hours a week";
     let output = place.run(&["plan", goal, "--headless", "--yes"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let listed = text(&place.run(&["facts", "last"]));

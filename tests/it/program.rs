@@ -46,7 +46,10 @@ impl Place {
             .env_remove("NO_COLOR")
             .current_dir(self.work())
             .timeout(Duration::from_secs(60));
-        std::fs::write(self.dir.path().join("config.toml"), "").unwrap();
+        let config = self.dir.path().join("config.toml");
+        if !config.exists() {
+            std::fs::write(config, "").unwrap();
+        }
         command
     }
 
