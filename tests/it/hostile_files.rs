@@ -33,7 +33,7 @@ struct TestHome {
 impl TestHome {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["work/.planwright", "config/templates", "config/topics", "config/recipes"] {
+        for name in ["work/.planwright", "config/blueprints", "config/topics", "config/recipes"] {
             std::fs::create_dir_all(dir.path().join(name)).unwrap();
         }
         std::fs::write(dir.path().join("config/config.toml"), "").unwrap();
@@ -76,7 +76,7 @@ const READERS: [(&str, &[&str]); 13] = [
     ("plan.toml", &["check", "../plan.toml"]),
     ("plan.json", &["graph", "../plan.json"]),
     ("plan.md", &["run", "../plan.md", "--headless", "--yes"]),
-    ("config/templates/own.toml", &["plan", "Paint the fence", "--headless"]),
+    ("config/blueprints/own.toml", &["plan", "Paint the fence", "--headless"]),
     ("config/topics/own.toml", &["plan", "Paint the fence", "--headless"]),
     ("config/tools.toml", &["tools", "list", "--json"]),
     ("busy.ics", &["plan", "Paint the fence", "--headless", "--calendar", "../busy.ics"]),

@@ -473,7 +473,7 @@ fn a_failed_task_is_retried_and_the_views_turn_at_80x24() {
 /// undo of it, approving, quitting. Everything by keys.
 fn from_goal_to_approval(rows: u16, cols: u16) {
     let place = Place::new();
-    let goal = "launch a newsletter in 6 weeks";
+    let goal = "learn conversational Spanish in 6 weeks";
     let mut terminal =
         Terminal::start(&place, &["--provider", "offline", "plan", goal], rows, cols);
     terminal.shows("How many hours a week");
@@ -487,10 +487,10 @@ fn from_goal_to_approval(rows: u16, cols: u16) {
     terminal.shows("draft 2 against draft 1");
     // A row is edited in place.
     terminal.press_until("e", "editing a row");
-    terminal.keys("\x15Call the first reader\r");
-    terminal.shows("Call the first reader");
+    terminal.keys("\x15Call the first tutor\r");
+    terminal.shows("Call the first tutor");
     terminal.until("the row is saved", |text| !text.contains("editing a row"));
-    terminal.press_while("u", |text| text.contains("Call the first reader"));
+    terminal.press_while("u", |text| text.contains("Call the first tutor"));
     terminal.press_while("a", |text| text.contains("approve draft"));
     terminal.shows("ACTIVE");
     // Nothing runs, so that nothing is asked.
@@ -515,18 +515,18 @@ fn a_goal_is_planned_revised_edited_and_approved_at_80x24() {
 #[test]
 fn a_goal_is_planned_and_approved_with_the_mouse() {
     let place = Place::new();
-    let goal = "launch a newsletter in 6 weeks";
+    let goal = "learn conversational Spanish in 6 weeks";
     let mut terminal = Terminal::start(&place, &["--provider", "offline", "plan", goal], 40, 120);
     // An answer is picked with a click and given with a key.
     terminal.shows("How many hours a week");
-    let (column, row) = terminal.seen("15 hours");
+    let (column, row) = terminal.seen("9 hours");
     terminal.click(column, row);
-    terminal.shows("►  15 hours");
+    terminal.shows("►  9 hours");
     terminal.press_until("\r", "approve this plan?");
     // A click on a row selects it.
-    let (column, row) = terminal.seen("Set one success measure");
+    let (column, row) = terminal.seen("Study sounds and script");
     terminal.click(column, row);
-    terminal.until("the selection", |text| text.contains("►     · Set one success measure"));
+    terminal.until("the selection", |text| text.contains("►     · Study sounds and script"));
     let (column, row) = terminal.seen("── activity");
     terminal.click(column + 4, row);
     terminal.until("the activity has the focus", |text| text.contains("━━ activity"));
@@ -626,7 +626,7 @@ fn a_notice_the_clipboard_and_the_pager_go_through_the_terminal() {
     std::fs::set_permissions(&pager, mode).unwrap();
     let pager = pager.to_string_lossy().into_owned();
     let environment = [("PAGER", pager.as_str())];
-    let args = ["--provider", "offline", "plan", "launch a newsletter in 6 weeks"];
+    let args = ["--provider", "offline", "plan", "learn conversational Spanish in 6 weeks"];
     let mut terminal = Terminal::start_with(&place, &args, 40, 120, &environment);
     terminal.shows("How many hours a week");
     assert!(!terminal.written().contains("\x1b]9;"), "nobody is told of what is looked at");

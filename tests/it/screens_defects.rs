@@ -58,7 +58,7 @@ fn every_title_is_on_the_screen_when_a_plan_is_approved() {
 #[test]
 fn asking_for_ideas_leaves_the_question_open() {
     let place = Place::new();
-    let args = ["--provider", "offline", "plan", "launch a newsletter in 6 weeks"];
+    let args = ["--provider", "offline", "plan", "learn conversational Spanish in 6 weeks"];
     let mut terminal = Terminal::start(&place, &args, 40, 120);
     terminal.shows("How many hours a week");
     terminal.keys("b");
@@ -73,7 +73,7 @@ fn asking_for_ideas_leaves_the_question_open() {
 #[test]
 fn discarding_asks_first() {
     let place = Place::new();
-    let args = ["--provider", "offline", "plan", "launch a newsletter in 6 weeks"];
+    let args = ["--provider", "offline", "plan", "learn conversational Spanish in 6 weeks"];
     let mut terminal = Terminal::start(&place, &args, 40, 120);
     terminal.shows("How many hours a week");
     terminal.press_while("S", |text| !text.to_lowercase().contains("approve this plan?"));

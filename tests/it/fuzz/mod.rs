@@ -27,12 +27,16 @@ fn asset(path: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
+/// The files of a folder and of the folders in it.
 fn assets(dir: &str) -> Vec<String> {
-    let mut names: Vec<_> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(dir))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_file())
-        .collect();
+    fn collect(dir: &Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { collect(&path, found) } else { found.push(path) }
+        }
+    }
+    let mut names = Vec::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(dir), &mut names);
     names.sort();
     names.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
 }
@@ -149,13 +153,13 @@ proptest! {
     }
 
     #[test]
-    fn templates_and_topic_packs(
-        template in mutated(assets("assets/templates")),
+    fn blueprints_and_topic_packs(
+        blueprint in mutated(assets("assets/blueprints")),
         pack in mutated(assets("assets/topics")),
     ) {
-        let template = TemplateSource { name: "own.toml", text: &template };
+        let blueprint = TemplateSource { name: "own.toml", text: &blueprint };
         let pack = TemplateSource { name: "pack.toml", text: &pack };
-        let (library, errors) = TemplateLibrary::with_own(&[template], &[pack]);
+        let (library, errors) = TemplateLibrary::with_own(&[blueprint], &[pack]);
         let _ = library;
         for error in errors {
             prop_assert!(!error.to_string().is_empty());

@@ -40,7 +40,7 @@ fn base() -> &'static Base {
         let plan = ran.plan(&DIAMOND.replace("echo d", "exit 4; echo d"));
         assert_eq!(ran.run(&["run", &plan, "--headless", "--yes"]).status.code(), Some(1));
         let planned = Place::new();
-        let args = ["plan", "launch a newsletter in 6 weeks", "--headless", "--yes"];
+        let args = ["plan", "learn conversational Spanish in 6 weeks", "--headless", "--yes"];
         assert_eq!(planned.run(&args).status.code(), Some(0));
         let mut events = Vec::new();
         let mut outline = None;
