@@ -479,8 +479,8 @@ fn from_goal_to_approval(rows: u16, cols: u16) {
     terminal.shows("How many hours a week");
     terminal.press_until("\r", "approve this plan?");
     // A change in words is understood while it is typed, and comes back as a difference.
-    terminal.press_until("r", "request changes");
-    terminal.keys("drop the last phase");
+    terminal.press_until("r", "━━ request changes");
+    terminal.keys("\x15drop the last phase");
     terminal.shows("Understood");
     terminal.keys("\r");
     terminal.shows("approve draft 2?");
