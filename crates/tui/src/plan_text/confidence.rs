@@ -28,7 +28,7 @@ mod tests {
         state.planning.pattern.as_mut().unwrap().confidence = 0.45;
         assert_eq!(
             describe_confidence(&state).unwrap(),
-            "Unsure: no template fits; please check the phases."
+            "Unsure: no kind fits well; please check the phases."
         );
         assert_eq!(describe_confidence(&planned::begun().state()), None);
     }

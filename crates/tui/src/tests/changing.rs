@@ -150,7 +150,7 @@ fn an_answer_is_picked_from_a_list() {
     shown.press(&["Enter"]);
     let given = answer(&mut shown);
     assert_eq!(given.action, planwright_model::ChoiceAction::Reply);
-    assert_eq!(given.answers["weekly_minutes"], "5 hours");
+    assert_eq!(given.answers["day"], "Mon 13 Jul");
     // Down and back to none.
     let mut shown = request("question");
     shown.press(&["j", "j", "j"]);
@@ -158,7 +158,7 @@ fn an_answer_is_picked_from_a_list() {
     shown.press(&["k", "k", "k"]);
     assert_eq!(shown.screen.ui.card.choice, None);
     shown.press(&["j", "Enter"]);
-    assert_eq!(answer(&mut shown).answers["weekly_minutes"], "5 hours");
+    assert_eq!(answer(&mut shown).answers["day"], "Mon 13 Jul");
     // A second press while it is on its way sends nothing.
     shown.press(&["Enter"]);
     assert_eq!(shown.sent(), None);
