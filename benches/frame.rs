@@ -116,6 +116,7 @@ fn settings() -> UiSettings {
         keys: KeyOverrides::default(),
         ascii: false,
         reduced_motion: false,
+        opened_from_home: false,
         color: ColorDepth::True,
         session_budget: planwright_model::MicroDollars(2_000_000),
         now: || start() + SignedDuration::from_hours(40),
@@ -160,6 +161,7 @@ fn view() -> SessionView {
         plays: false,
         actions: None,
         asks_fork: false,
+        target: None,
         note: Some("watching".to_owned()),
     }
 }

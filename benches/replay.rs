@@ -101,6 +101,7 @@ fn first_screen(dir: &Path, id: &SessionId) -> (SessionPreview, Duration) {
         bookmarks: Vec::new(),
         actions: None,
         asks_fork: false,
+        target: None,
         note: None,
     };
     let mut preview = SessionPreview::open(view, &settings()).unwrap();
@@ -124,6 +125,7 @@ fn settings() -> UiSettings {
         changes: None,
         store: None,
         reduced_motion: false,
+        opened_from_home: false,
     }
 }
 

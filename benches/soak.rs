@@ -146,12 +146,14 @@ fn watch(store: &Store, name: &str) {
         note: None,
         actions: None,
         asks_fork: false,
+        target: None,
     };
     let settings = UiSettings {
         theme: Theme::default(),
         keys: KeyOverrides::default(),
         ascii: false,
         reduced_motion: false,
+        opened_from_home: false,
         color: ColorDepth::True,
         session_budget: planwright_model::MicroDollars::ZERO,
         changes: None,

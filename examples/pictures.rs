@@ -64,6 +64,7 @@ fn settings() -> UiSettings {
         keys: KeyOverrides::default(),
         ascii: false,
         reduced_motion: false,
+        opened_from_home: false,
         color: ColorDepth::True,
         now: || "2026-06-08T14:24:00Z".parse().unwrap_or_default(),
         time_zone: jiff::tz::TimeZone::UTC,
@@ -91,6 +92,7 @@ fn run(
         bookmarks: Vec::new(),
         actions: None,
         asks_fork: false,
+        target: None,
         note: None,
     };
     let mut screen = SessionPreview::open(view, &settings())?;

@@ -39,7 +39,7 @@ use planwright_files::{self as files, FileLimit};
 use planwright_llm::model_capability_cache::{
     FileCapabilityCache, MemoryCapabilityCache, ModelCapabilityCache,
 };
-use planwright_llm::provider::{KeyObserver, ModelFactory, ProviderRegistry};
+use planwright_llm::provider::{KeyObserver, ModelFactory, ProviderRegistry, apply_environment};
 use planwright_model::event::{Event, RunEvent, SessionEvent};
 use planwright_model::setting::SettingOrigin;
 use planwright_plan::confidence::{ConfidenceSettings, ConfidenceWeights};
@@ -68,8 +68,9 @@ impl App {
     /// Reads the settings; the command line goes last.
     pub(crate) fn settings_only(shared: &SharedArgs) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
-        let settings =
+        let mut settings =
             Settings::load(&config_path, shared.config.is_some()).map_err(config_problem)?;
+        apply_environment(&mut settings.models, |name| std::env::var(name).ok());
         Self::from_parts(settings, config_path, shared)
     }
 

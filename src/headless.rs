@@ -27,6 +27,7 @@ pub(crate) mod drafted_commands;
 mod plan_printing;
 pub(crate) mod progress;
 pub(crate) mod reply;
+pub(crate) mod run_reports;
 
 /// What to answer when nobody is there to ask.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +43,8 @@ pub(crate) struct PresetAnswers {
     pub keeps_plans: bool,
     /// Replies that the person gave beforehand, in order.
     pub replies: VecDeque<String>,
+    /// The reply that was given last.
+    pub spoken: Option<String>,
     /// Requests whose answer is already on its way.
     pub answered: BTreeSet<RequestId>,
 }
@@ -57,7 +60,7 @@ impl PresetAnswers {
 
     /// The answer the flags stand for, if they stand for one. A plan that breaks what the person said is for them alone.
     pub(crate) fn answer_to(&self, request: &Request, state: &SessionState) -> Option<Answer> {
-        if let Some(reply) = self.replies.front() {
+        if let Some(reply) = self.next_reply(request) {
             // A reply that does not fit this request stays for the next one.
             return reply::parse_answer(request, reply).ok();
         }
@@ -91,6 +94,31 @@ impl PresetAnswers {
             _ => None,
         }
         .map(Answer::from)
+    }
+}
+
+impl PresetAnswers {
+    /// The reply that is tried on a request. One that this question could not read is kept for a later one where a flag
+    /// answers the rest.
+    fn next_reply(&self, request: &Request) -> Option<&String> {
+        let reply = self.replies.front()?;
+        let unread = request.unread.as_ref().is_some_and(|unread| unread.text == *reply);
+        (!unread).then_some(reply)
+    }
+
+    /// Takes the reply that a request is answered with.
+    fn take_reply(&mut self, request: &Request) -> Option<String> {
+        self.next_reply(request)?;
+        self.spoken = self.replies.pop_front();
+        self.spoken.clone()
+    }
+
+    /// Keeps the last reply for another question, if this one could not read it and a flag answers it.
+    fn keep_unread_reply(&mut self, request: &Request) {
+        let Some(unread) = request.unread.as_ref().filter(|_| self.approve_plans) else { return };
+        if let Some(spoken) = self.spoken.take_if(|spoken| *spoken == unread.text) {
+            self.replies.push_front(spoken);
+        }
     }
 }
 
@@ -152,6 +180,7 @@ pub(crate) enum HeadlessError {
 /// Follows a session until it ends or waits for the person, printing every record and giving the answers it may give.
 #[derive(Debug)]
 pub(crate) struct SessionFollower<L> {
+    pub session: SessionId,
     pub history: History,
     pub head: watch::Receiver<Seq>,
     pub commands: mpsc::Sender<Command>,
@@ -177,15 +206,15 @@ impl<L: LineSink> SessionFollower<L> {
             self.print_open_plan()?;
             self.show_drafted_commands();
             for open in self.state.requests.open.values() {
-                // Without anybody to ask, a task that used up its iterations fails.
-                let at_limit = matches!(open.request.kind, RequestKind::TaskCap { .. })
+                // Without anybody to ask, a task that used up its iterations, or whose agent asks, fails.
+                let at_limit = fails_unanswered(&open.request.kind)
                     .then(|| Answer::from(ChoiceAction::StopTask));
                 if !self.answers.answered.contains(&open.request.id)
                     && let Some(answer) =
                         self.answers.answer_to(&open.request, &self.state).or(at_limit)
                 {
                     self.answers.answered.insert(open.request.id);
-                    let spoken = self.answers.replies.pop_front().is_some();
+                    let spoken = self.answers.take_reply(&open.request).is_some();
                     let by = if spoken { Actor::Person } else { Actor::Flag };
                     let command = Command::Answer { id: open.request.id, answer, by };
                     crate::session_commands::send_command(&self.commands, command).await;
@@ -277,9 +306,13 @@ impl<L: LineSink> SessionFollower<L> {
                 self.expects_plan = None;
                 self.answers.answered.clear();
             }
-            // A remark, a request for ideas or an answer that could not be read leaves the question open.
-            Event::Approval(ApprovalEvent::Amended { .. })
-            | Event::Planning(
+            // An answer that could not be read leaves the question open.
+            Event::Approval(ApprovalEvent::Amended { request }) => {
+                self.answers.answered.clear();
+                self.answers.keep_unread_reply(request);
+            }
+            // So does a remark or a request for ideas.
+            Event::Planning(
                 PlanningEvent::PolicySet { .. } | PlanningEvent::IdeasOffered { .. },
             ) => self.answers.answered.clear(),
             _ => {}
@@ -290,7 +323,7 @@ impl<L: LineSink> SessionFollower<L> {
     fn print_record(&mut self, record: &Record) -> Result<(), HeadlessError> {
         match self.format {
             HeadlessFormat::Json => {
-                if let Ok(json) = serde_json::to_string(record) {
+                if let Ok(json) = record_json(&self.session, record) {
                     self.lines.write_line(&json)?;
                 } else {
                     tracing::error!(seq = record.seq.0, "a record cannot be printed");
@@ -298,12 +331,12 @@ impl<L: LineSink> SessionFollower<L> {
             }
             HeadlessFormat::Quiet => {}
             HeadlessFormat::Progress => {
-                for line in self.progress.record_lines(record, &self.time_zone) {
+                for line in self.progress.record_lines(record, &self.state, &self.time_zone) {
                     self.lines.write_line(&line)?;
                 }
             }
             HeadlessFormat::Text => {
-                if let Some(entry) = TraceEntry::from_record(record) {
+                if let Some(entry) = TraceEntry::from_record_in(record, &self.state) {
                     self.lines.write_line(&readable_line(&entry, &self.time_zone))?;
                 }
             }
@@ -361,7 +394,7 @@ fn waits_for_person(state: &SessionState, answers: &PresetAnswers) -> bool {
                 == Some(task)
         })
     };
-    let runs = |task: usize| state.tasks.row(task).status == TaskStatus::Running;
+    let runs = |task: usize| state.tasks.row(task).is_at_work();
     let busy = |task: usize| runs(task) && !asks(task);
     match state.run.phase {
         RunPhase::Running => {}
@@ -385,6 +418,16 @@ fn waits_for_person(state: &SessionState, answers: &PresetAnswers) -> bool {
     waiting >= MAX_WAITING_ATTEMPTS || !(0..state.tasks.len()).any(may_start)
 }
 
+/// A record as one line for programs: what the journal has, and the session it belongs to.
+pub(crate) fn record_json(
+    session: &SessionId,
+    record: &Record,
+) -> Result<String, serde_json::Error> {
+    let mut value = serde_json::to_value(record)?;
+    value["session"] = session.as_str().into();
+    serde_json::to_string(&value)
+}
+
 /// The column in which the body of a readable line begins.
 pub(crate) const BODY: usize = 33;
 
@@ -404,13 +447,14 @@ pub(crate) fn readable_line(entry: &TraceEntry, time_zone: &jiff::tz::TimeZone) 
         (Some(body), TraceEntryKind::Observed) => {
             text::clean_text(body).replace('\n', "\n                                 ")
         }
-        _ => text::clean_line(&entry.text).into_owned(),
+        // The word of its kind stands before it.
+        _ => text::clean_line(entry.text_after_label()).into_owned(),
     };
     format!("{time}  {task:<10} {glyph} {:<9} {body}", entry.kind.label()).trim_end().to_owned()
 }
 
 /// What waits for the person, as one object.
-pub(crate) fn waiting_json(state: &SessionState) -> serde_json::Value {
+pub(crate) fn waiting_json(session: &SessionId, state: &SessionState) -> serde_json::Value {
     let yours: Vec<_> = state
         .tasks
         .iter()
@@ -418,7 +462,7 @@ pub(crate) fn waiting_json(state: &SessionState) -> serde_json::Value {
         .map(|(id, _)| id)
         .collect();
     let requests: Vec<_> = state.requests.open.values().map(|open| &open.request).collect();
-    let mut waiting = serde_json::json!({ "waiting": {
+    let mut waiting = serde_json::json!({ "session": session.as_str(), "waiting": {
         "requests": requests,
         "tasks": yours,
         "drafted_commands": drafted_json(state),
@@ -447,6 +491,16 @@ pub(crate) fn drafted_json(state: &SessionState) -> serde_json::Value {
 /// Whether a question is about the kind of plan.
 fn asks_kind(questions: &[PlanQuestion]) -> bool {
     questions.iter().any(|question| question.key == KIND_QUESTION)
+}
+
+/// Whether a task fails where nobody answers its agent.
+fn fails_unanswered(kind: &RequestKind) -> bool {
+    matches!(
+        kind,
+        RequestKind::TaskCap { .. }
+            | RequestKind::AgentQuestion { .. }
+            | RequestKind::PartlyDone { .. }
+    )
 }
 
 /// Whether an answer is about something that must be seen before it is given.

@@ -1,6 +1,6 @@
 //! Opening plan files. What is in them is for `planwright_plan::plan_file`, which reads text and opens nothing.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use planwright_files::{FileLimit, read_bytes};
@@ -14,8 +14,11 @@ pub(crate) fn read_plan_file(path: &Path) -> Result<PlanFile, PlanFileError> {
     parse_plan_file(&text, PlanFileFormat::detect(&name, &text), &name)
 }
 
-/// Reads the text of a plan file, with the name that messages use.
+/// Reads the text of a plan file, with the name that messages use. `-` is standard input.
 pub(crate) fn read_plan_text(path: &Path) -> Result<(String, String), PlanFileError> {
+    if path == Path::new("-") {
+        return read_standard_input();
+    }
     let name = path.display().to_string();
     let unreadable = |source| PlanFileError::Unreadable { name: name.clone(), source };
     let limit = FileLimit { what: "a plan file", bytes: MAX_BYTES };
@@ -26,6 +29,19 @@ pub(crate) fn read_plan_text(path: &Path) -> Result<(String, String), PlanFileEr
         }
         read => read.map_err(unreadable)?,
     };
+    let text = decode_text(bytes, &name)?;
+    Ok((name, text))
+}
+
+fn read_standard_input() -> Result<(String, String), PlanFileError> {
+    let name = "standard input".to_owned();
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|source| PlanFileError::Unreadable { name: name.clone(), source })?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let bytes = bytes.len() as u64;
+        return Err(PlanFileError::TooLarge { name, bytes, limit: MAX_BYTES });
+    }
     let text = decode_text(bytes, &name)?;
     Ok((name, text))
 }

@@ -1,15 +1,16 @@
 //! A saved session in the forms it can be exported in, for the command line and for the screens.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::session_history;
 use crate::console::CliProblem;
 use planwright_model::event::Record;
-use planwright_model::{Seq, SessionId};
-use planwright_plan::export::{self, PlanExport};
+use planwright_model::{Plan, Seq, SessionId};
+use planwright_plan::export::{self, ExportedRun, ExportedStatus, ExportedTask, PlanExport};
 use planwright_plan::plan_file_schedule::{LocalContext, schedule_plan_file};
-use planwright_state::SessionState;
 use planwright_state::execution_result::ExecutionResult;
+use planwright_state::{SessionState, TaskStatus};
 use planwright_store::Store;
 use planwright_store::exchange::{html_page, jsonl, markdown_report, otlp, seed_traces};
 use planwright_tui::SessionExport;
@@ -60,7 +61,7 @@ pub(crate) fn export_text(
             String::from_utf8(lines)?
         }
         SessionExport::PlanCalendar => export_calendar(id, &state)?,
-        plan => export_plan(id, &state, plan)?,
+        plan => export_plan(id, &state, plan, &zone)?,
     })
 }
 
@@ -68,6 +69,7 @@ fn export_plan(
     id: &SessionId,
     state: &SessionState,
     format: SessionExport,
+    zone: &TimeZone,
 ) -> anyhow::Result<String> {
     let Some(current) = &state.plan.current else {
         return Err(CliProblem::failed(format!("session {} has no plan yet", id.short_id()))
@@ -75,36 +77,79 @@ fn export_plan(
             .into());
     };
     let plan = &current.plan;
-    Ok(match format {
-        SessionExport::PlanFlowchart => export::render_graph_flowchart(plan),
-        SessionExport::PlanGantt => {
-            match schedule_plan_file(plan, &LocalContext::from_clock(&jiff::Zoned::now()))? {
-                Some(schedule) => export::render_graph_gantt(plan, &schedule),
-                None => {
-                    return Err(CliProblem::failed(
-                        "a Gantt chart needs durations, and no task has one",
-                    )
-                    .with_remedy("give tasks a duration, or use --format mermaid")
-                    .into());
-                }
-            }
-        }
-        SessionExport::PlanDot => export::render_graph_dot(plan),
-        SessionExport::PlanFile => planwright_plan::plan_file::write_toml(plan),
+    let run = exported_run(state);
+    // A plan that was drafted has phases and dates; once it runs, what became of its tasks matters more.
+    let drafted = drafted_plan(state).filter(|_| run.is_empty());
+    Ok(match (format, &drafted) {
+        (SessionExport::PlanFlowchart, Some(drafted)) => export::render_flowchart(drafted),
+        (SessionExport::PlanGantt, Some(drafted)) => export::render_gantt(drafted),
+        (SessionExport::PlanDot, Some(drafted)) => export::render_dot(drafted),
+        (SessionExport::PlanFlowchart, None) => export::render_graph_flowchart(plan, &run),
+        (SessionExport::PlanGantt, None) => export_gantt(plan, &run, zone)?,
+        (SessionExport::PlanDot, None) => export::render_graph_dot(plan, &run),
+        (SessionExport::TaskTable, _) => export::render_csv(plan, &run, zone),
+        (SessionExport::PlanFile, _) => planwright_plan::plan_file::write_toml(plan),
         _ => format!("{}\n", serde_json::to_string_pretty(&**plan)?),
     })
 }
 
-/// The schedule of a session that was planned from a goal.
-fn export_calendar(id: &SessionId, state: &SessionState) -> anyhow::Result<String> {
+/// What became of the tasks, if any of them was started or settled.
+fn exported_run(state: &SessionState) -> ExportedRun {
+    let Some(current) = &state.plan.current else { return ExportedRun::new() };
+    let mut run = ExportedRun::new();
+    for task in &current.plan.tasks {
+        let Some(row) = state.tasks.get(&task.id) else { continue };
+        let status = match row.status {
+            TaskStatus::Pending | TaskStatus::Yours => ExportedStatus::Open,
+            TaskStatus::Running => ExportedStatus::Running,
+            TaskStatus::Done => ExportedStatus::Done,
+            TaskStatus::Failed => ExportedStatus::Failed,
+            TaskStatus::Skipped(_) => ExportedStatus::Skipped,
+        };
+        let (started, ended) = (row.started_at, row.finished_at);
+        run.insert(task.id.clone(), ExportedTask { status, started, ended });
+    }
+    if run.values().all(|task| task.status == ExportedStatus::Open) {
+        run.clear();
+    }
+    run
+}
+
+/// The plan with its phases and dates, if it was drafted from a goal.
+fn drafted_plan(state: &SessionState) -> Option<PlanExport<'_>> {
     let planning = &state.planning;
-    let (Some(context), Some(roadmap), Some(schedule)) =
-        (&planning.context, &planning.roadmap, &planning.schedule)
-    else {
-        return Err(CliProblem::failed(format!("session {} has no schedule", id.short_id()))
-            .with_remedy("a calendar needs a session that was planned from a goal")
-            .into());
-    };
-    let plan = PlanExport { context, roadmap, schedule: Some(schedule) };
-    Ok(export::render_ical(&plan, id.as_str(), Timestamp::now())?)
+    let (context, roadmap) = (planning.context.as_deref()?, planning.roadmap.as_deref()?);
+    Some(PlanExport { context, roadmap, schedule: planning.schedule.as_deref() })
+}
+
+/// What really ran, else when it is planned.
+fn export_gantt(plan: &Plan, run: &ExportedRun, zone: &TimeZone) -> anyhow::Result<String> {
+    if run.values().any(|task| task.started.is_some()) {
+        return Ok(export::render_run_gantt(plan, run, zone, Timestamp::now()));
+    }
+    let local = LocalContext::from_clock(&jiff::Zoned::now());
+    match schedule_plan_file(plan, &local)? {
+        Some(schedule) => Ok(export::render_graph_gantt(plan, &schedule, local.first_day)),
+        None => Err(CliProblem::failed("a Gantt chart needs durations, and no task has one")
+            .with_remedy("give tasks a duration, run the plan, or use --format mermaid")
+            .into()),
+    }
+}
+
+/// The schedule of a session: of the plan that was drafted, or of a plan file with a calendar.
+fn export_calendar(id: &SessionId, state: &SessionState) -> anyhow::Result<String> {
+    let stamp = Timestamp::now();
+    if let Some(plan) = drafted_plan(state).filter(|plan| plan.schedule.is_some()) {
+        return Ok(export::render_ical(&plan, id.as_str(), stamp)?);
+    }
+    let plan = state.plan.current.as_ref().map(|current| &current.plan);
+    if let Some(plan) = plan.filter(|plan| plan.calendar.is_some()) {
+        let local = LocalContext::from_clock(&jiff::Zoned::now());
+        if let Some(schedule) = schedule_plan_file(plan, &local)? {
+            return Ok(export::render_graph_ical(plan, &schedule, id.as_str(), stamp)?);
+        }
+    }
+    Err(CliProblem::failed(format!("session {} has no dates", id.short_id()))
+        .with_remedy("a plan file needs a [calendar] and durations")
+        .into())
 }

@@ -26,7 +26,7 @@ const FAILED_DAYS: i64 = 14;
 const PROCESS_CHECK: Duration = Duration::from_secs(5);
 
 /// How many failed tasks of a session are looked into, how many of their records, and how many lines are shown.
-const FAILURES: usize = 3;
+const FAILURES: usize = 5;
 const FAILURE_RECORDS: usize = 200;
 const FAILURE_TAIL: usize = 5;
 
@@ -84,10 +84,10 @@ impl HomeLoader {
         self.read_sessions(&store)?;
         let now = Timestamp::now();
         view.open = self.read_open_sessions(&store, now)?;
-        let status: HashMap<&SessionId, SessionStatus> =
-            view.open.iter().map(|open| (&open.id, open.state.status())).collect();
+        let states: HashMap<&SessionId, &SessionState> =
+            view.open.iter().map(|open| (&open.id, &*open.state)).collect();
         let items = self.sessions.values().filter(|info| !info.is_empty());
-        view.items = items.map(|info| list_item(info, status.get(&info.id).copied())).collect();
+        view.items = items.map(|info| list_item(info, states.get(&info.id).copied())).collect();
         view.goals = self.recent_goals();
         if view.items.is_empty() {
             view.plan_file = find_plan_file();
@@ -162,7 +162,7 @@ impl HomeLoader {
                 session.clone()
             } else {
                 let state = read_state(store, &info, attended)?;
-                let failures = read_failures(store, &info, &state)?;
+                let failures = read_failures(store, &info.id, &state)?;
                 OpenSession { id: info.id.clone(), state, failures }
             };
             self.states.insert(info.id, (key, session.clone()));
@@ -197,9 +197,9 @@ impl HomeLoader {
 }
 
 /// What the output of the first failed tasks says about them.
-fn read_failures(
+pub(crate) fn read_failures(
     store: &Store,
-    info: &SessionInfo,
+    session: &SessionId,
     state: &SessionState,
 ) -> anyhow::Result<BTreeMap<TaskId, TaskFailureOutput>> {
     let mut found = BTreeMap::new();
@@ -209,7 +209,7 @@ fn read_failures(
     let reader = store.reader()?;
     let failed = state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed);
     for (task, row) in failed.take(FAILURES) {
-        let records = task_records(&reader, &info.id, task.as_str(), info.head, FAILURE_RECORDS)?;
+        let records = task_records(&reader, session, task.as_str(), state.seq, FAILURE_RECORDS)?;
         let mut lines: Vec<(OutputStream, String)> = Vec::new();
         for record in &records {
             if let Event::Call(CallEvent::Output { call, stream, text, .. }) = &record.event
@@ -245,14 +245,18 @@ fn read_state(
     Ok(Arc::new(stopped))
 }
 
-fn list_item(info: &SessionInfo, status: Option<SessionStatus>) -> SessionListItem {
-    let written = SessionStatus::from_label(&info.summary.status);
+fn list_item(info: &SessionInfo, state: Option<&SessionState>) -> SessionListItem {
+    // Nobody works on what is not among the open sessions, whatever was written last.
+    let written =
+        SessionStatus::from_label(&info.summary.status).map(SessionStatus::without_process);
+    let counts = state.map(|state| state.tasks.work_counts());
+    let status = state.map(SessionState::status);
     SessionListItem {
         id: info.id.clone(),
         title: info.summary.title.clone(),
         status: status.or(written).unwrap_or(SessionStatus::Planning),
-        done: info.summary.done,
-        total: info.summary.total,
+        done: counts.map_or(info.summary.done, |counts| counts.done),
+        total: counts.map_or(info.summary.total, |counts| counts.total()),
         cost: info.summary.cost,
         updated_at: info.updated_at,
         pattern: info.summary.pattern.clone(),

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use planwright_engine::SessionHandle;
-use planwright_model::event::{ApprovalEvent, Command, Event, PlanningEvent};
-use planwright_model::{Actor, Answer, RequestId, SessionId};
+use planwright_model::event::{AgentEvent, ApprovalEvent, Command, Event, PlanningEvent};
+use planwright_model::{Actor, Answer, RequestId, SessionId, TaskId};
+use serde::{Deserialize, Serialize};
+
 use planwright_store::{InboxAnswer, Store, StoreError};
 
 /// How often the holder looks.
@@ -51,7 +53,20 @@ pub(crate) fn forward_answers(store: &Store, handle: &SessionHandle) {
     });
 }
 
+/// What is left for the agent of a task. It names no request, which tells it from an answer.
+#[derive(Debug, Serialize, Deserialize)]
+struct MessageLetter {
+    task: TaskId,
+    text: String,
+}
+
 fn answer_command(letter: &InboxAnswer) -> Option<Command> {
+    if letter.request == RequestId::UNASSIGNED {
+        let parsed = serde_json::from_str(&letter.answer);
+        let MessageLetter { task, text } =
+            parsed.inspect_err(|_| tracing::warn!("a message cannot be read")).ok()?;
+        return Some(Command::MessageTask { task, text, by: Actor::Person });
+    }
     let parsed = serde_json::from_str(&letter.answer);
     // The error may quote the answer.
     let answer: Answer = parsed
@@ -80,9 +95,43 @@ pub(crate) fn deliver_answer(
     request: RequestId,
     answer: &Answer,
 ) -> anyhow::Result<AnswerDelivery> {
+    let letter = InboxAnswer { request, answer: serde_json::to_string(answer)? };
+    deliver_letter(store, id, letter, |event| delivery_outcome(event, request))
+}
+
+/// Leaves a message to the agent of a task for the holder of a session and waits for what becomes of it.
+pub(crate) fn deliver_message(
+    store: &Store,
+    id: &SessionId,
+    task: &TaskId,
+    text: &str,
+) -> anyhow::Result<AnswerDelivery> {
+    let letter = MessageLetter { task: task.clone(), text: text.to_owned() };
+    let letter =
+        InboxAnswer { request: RequestId::UNASSIGNED, answer: serde_json::to_string(&letter)? };
+    deliver_letter(store, id, letter, |event| message_outcome(event, task))
+}
+
+fn message_outcome(event: &Event, task: &TaskId) -> Option<AnswerDelivery> {
+    match event {
+        Event::Agent(AgentEvent::MessageSent { task: sent, .. }) if sent == task => {
+            Some(AnswerDelivery::Taken)
+        }
+        Event::Approval(ApprovalEvent::Refused { command, why }) if command == "message_task" => {
+            Some(AnswerDelivery::Refused(why.to_string()))
+        }
+        _ => None,
+    }
+}
+
+fn deliver_letter(
+    store: &Store,
+    id: &SessionId,
+    letter: InboxAnswer,
+    outcome: impl Fn(&Event) -> Option<AnswerDelivery>,
+) -> anyhow::Result<AnswerDelivery> {
     let mut history = super::session_history(store, id)?;
     let before = history.head_seq()?;
-    let letter = InboxAnswer { request, answer: serde_json::to_string(answer)? };
     let number = store.post_answer(id, letter)?;
     let reader = store.reader()?;
     let begun = std::time::Instant::now();
@@ -93,7 +142,7 @@ pub(crate) fn deliver_answer(
         while seen < head {
             seen = seen.next();
             let Some(record) = history.record_at(seen)? else { break };
-            if let Some(end) = delivery_outcome(&record.event, request) {
+            if let Some(end) = outcome(&record.event) {
                 return Ok(end);
             }
         }

@@ -15,7 +15,7 @@ use planwright_agents::{
     AgentAssets, AgentLimits, AgentServices, AgentSubtaskRunner, SubtaskParts,
 };
 use planwright_drafting::gate::{ForcedGateDecision, GatePolicy, GatePolicyOverrides};
-use planwright_engine::planner::{ModelClient, PlanningPrompts};
+use planwright_engine::planner::{LookOnlyHost, ModelClient, PlanningPrompts, PlanningWorkspace};
 use planwright_engine::tool_services::KnownTools;
 use planwright_engine::{
     AgentPort, AgentRunner, EngineOptions, ToolProfileLookup, open_agent_port,
@@ -35,6 +35,7 @@ use planwright_store::spending::{self as spending, SpendingTotals};
 use planwright_text::Redactor;
 use planwright_tools::affinity::ToolProfiles;
 use planwright_tools::builtin::builtin_registry;
+use planwright_tools::mcp::McpServers;
 use planwright_tools::{ToolRegistry, Toolbox};
 
 /// Which model drafts and works in a session.
@@ -158,6 +159,8 @@ impl SessionModels {
     pub(crate) async fn planner_client(
         &self,
         app: &App,
+        store: &Store,
+        workspace: &Path,
     ) -> anyhow::Result<Option<Arc<ModelClient>>> {
         if self.is_offline() {
             return Ok(None);
@@ -171,7 +174,33 @@ impl SessionModels {
             next_ask: Arc::clone(&self.next_ask),
             temperature: options.temperature,
             max_output_tokens: options.max_output_tokens,
+            workspace: self.planning_workspace(app, store, workspace),
         })))
+    }
+
+    /// What the model that plans may look at. A workspace that cannot be opened is planned without.
+    fn planning_workspace(
+        &self,
+        app: &App,
+        store: &Store,
+        workspace: &Path,
+    ) -> Option<PlanningWorkspace> {
+        let workspace = app
+            .open_workspace(workspace)
+            .inspect_err(|error| tracing::warn!(%error, "planning cannot look at the workspace"))
+            .ok()?;
+        let options = ToolboxOptions {
+            registry: builtin_registry(),
+            servers: McpServers::default(),
+            workspace,
+            call_host: LookOnlyHost::shared(),
+            todo_scope: "planning".to_owned(),
+            session: "planning".to_owned(),
+            jobs: app.settings.jobs.value.initial(),
+            redactor: self.redactor(app),
+            subtasks: None,
+        };
+        Some(PlanningWorkspace::new(app.build_toolbox(store, options)))
     }
 
     async fn open_dialogue(&self, role: ModelRole) -> anyhow::Result<ModelDialogue> {
@@ -231,7 +260,7 @@ impl SessionModels {
         );
         options.runner = Arc::new(AgentRunner {
             shell: app.shell_runner(),
-            services: self.agent_services(app, dialogues, assets, toolbox),
+            services: self.agent_services(app, dialogues, assets, toolbox, &port),
             port,
             profiles: profile_lookup(app, store),
         });
@@ -289,8 +318,10 @@ impl SessionModels {
         dialogues: AgentDialogues,
         assets: AgentAssets,
         toolbox: Toolbox,
+        port: &AgentPort,
     ) -> AgentServices {
         AgentServices {
+            person: Arc::new(port.clone()),
             dialogue: dialogues.executor,
             planner: dialogues.planner,
             judge: dialogues.judge,

@@ -20,7 +20,7 @@ pub(super) struct SessionBuilder<'a> {
     pub id: SessionId,
     pub options: EngineOptions,
     pub store: &'a Store,
-    workspace: &'a Path,
+    pub(super) workspace: &'a Path,
 }
 
 impl<'a> SessionBuilder<'a> {

@@ -10,10 +10,11 @@ use jiff::Timestamp;
 use super::App;
 use super::calendars::CalendarFiles;
 use super::new_session::{SessionBuilder, new_session_id};
-use crate::config;
+use crate::config::{self, Settings};
 use crate::console::{CliProblem, eprint_line};
 use planwright_drafting::gate::{self, GatePolicy, count_features, score_complexity};
 use planwright_drafting::offline::{TemplateLibrary, TemplateSource};
+use planwright_drafting::person_profile::PersonProfile;
 use planwright_engine::controller::planning::thread_id;
 use planwright_engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_tools};
 use planwright_engine::{SavedDecision, SessionHandle};
@@ -53,7 +54,7 @@ impl App {
         let mut session = SessionBuilder::new(self, store, new_session_id(), workspace)?;
         // A model that cannot be reached is told before a session is made of the goal.
         let models = session.app.select_models(&SessionState::default(), interactive);
-        let client = models.planner_client(&session.app).await?;
+        let client = models.planner_client(&session.app, store, workspace).await?;
         let calendar = session.app.calendar_files(request.calendar.as_deref());
         calendar.refresh()?;
         let mut planner = session.app.build_planner(store, &session.id, calendar)?;
@@ -110,7 +111,7 @@ impl App {
         Ok(Planner {
             library: Arc::new(self.load_library()?),
             time_zone: zone_name(),
-            profile: self.settings.me.profile(),
+            profile: self.current_profile(),
             calendar: Arc::new(calendar),
             others: other_plan_blocks(store, session)?.into(),
             settings: PlannerSettings {
@@ -122,6 +123,13 @@ impl App {
             model: None,
             own_subtypes: approved_subtypes(store)?.into(),
         })
+    }
+
+    /// When the person has time, as the config says now: the first start and the settings screen change it while the
+    /// program runs. A file that can't be read at the moment leaves what was read before.
+    fn current_profile(&self) -> PersonProfile {
+        let now = Settings::load(&self.config_path, false);
+        now.map_or_else(|_| self.settings.me.profile(), |settings| settings.me.profile())
     }
 
     /// The built-in blueprints and those in the config directory. One with an error is told and left out.
@@ -214,7 +222,7 @@ fn zone_name() -> String {
 const OTHER_PLANS: usize = 64;
 
 /// The blocks of the person's other approved plans that are not over yet.
-fn other_plan_blocks(store: &Store, own: &SessionId) -> anyhow::Result<Vec<OtherBlock>> {
+pub(crate) fn other_plan_blocks(store: &Store, own: &SessionId) -> anyhow::Result<Vec<OtherBlock>> {
     let scheduled = |(info, state): &(SessionInfo, Arc<SessionState>)| {
         info.id != *own && state.planning.schedule.is_some() && state.is_runnable()
     };

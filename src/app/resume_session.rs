@@ -81,7 +81,7 @@ impl SessionBuilder<'_> {
         if state.planning.begun {
             let mut planner =
                 self.app.build_planner(self.store, &self.id, self.app.calendar_files(None))?;
-            planner.model = models.planner_client(&self.app).await?;
+            planner.model = models.planner_client(&self.app, self.store, self.workspace).await?;
             self.options.planner = Some(Arc::new(planner));
         }
         let plan = state.plan.current.as_deref();

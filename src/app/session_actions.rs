@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use super::{App, forks, session_history};
 use planwright_model::{Seq, SessionId};
+use planwright_schedule::OtherBlock;
 use planwright_state::replay::compare::{RunComparison, compare_runs};
 use planwright_state::replay::fork::ForkPlan;
 use planwright_store::{OpenMode, Store};
 use planwright_text::Redactor;
-use planwright_tui::{CompareView, EventBookmark, SessionActions, SessionExport};
+use planwright_tui::{
+    ComparableSession, CompareView, EventBookmark, SessionActions, SessionExport,
+};
 
 /// Answers screens from the store. It is opened for each request, so that looking at a saved run keeps nothing open.
 #[derive(Debug)]
@@ -71,6 +74,31 @@ impl SessionActions for StoreSessionActions {
         self.with_store(OpenMode::ReadOnly, |store| {
             let other = super::find_session(store, with)?;
             compare_sessions(store, session, &other)
+        })
+    }
+
+    fn comparable_sessions(&self, session: &SessionId) -> Result<Vec<ComparableSession>, String> {
+        self.with_store(OpenMode::ReadOnly, |store| {
+            let parent = store.session_info(session)?.parent.map(|point| point.session);
+            let others = store.list_sessions()?.into_iter().filter(|info| {
+                info.id != *session && (!info.hidden || Some(&info.id) == parent.as_ref())
+            });
+            let mut sessions: Vec<ComparableSession> = others
+                .map(|info| ComparableSession {
+                    is_parent: Some(&info.id) == parent.as_ref(),
+                    title: info.summary.title,
+                    at: info.updated_at,
+                    id: info.id,
+                })
+                .collect();
+            sessions.sort_by_key(|item| (!item.is_parent, std::cmp::Reverse(item.at)));
+            Ok(sessions)
+        })
+    }
+
+    fn other_plan_blocks(&self, session: &SessionId) -> Result<Vec<OtherBlock>, String> {
+        self.with_store(OpenMode::ReadOnly, |store| {
+            super::planning::other_plan_blocks(store, session)
         })
     }
 

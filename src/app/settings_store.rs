@@ -9,8 +9,17 @@ use planwright_files::{self as files, FileLimit};
 use planwright_tui::{SettingItem, SettingsStore};
 
 /// Providers that need no entry of their own in the config.
-const PROVIDERS: [&str; 8] =
-    ["auto", "offline", "anthropic", "openai", "openrouter", "ollama", "llamacpp", "lmstudio"];
+const PROVIDERS: [&str; 9] = [
+    "auto",
+    "offline",
+    "anthropic",
+    "openai",
+    "gemini",
+    "openrouter",
+    "ollama",
+    "llamacpp",
+    "lmstudio",
+];
 
 /// The config file, read again for each look at it.
 #[derive(Debug)]

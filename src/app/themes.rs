@@ -25,6 +25,7 @@ impl App {
             theme,
             keys: KeyOverrides(keys),
             ascii: self.settings.ascii.value || !utf8_locale(),
+            opened_from_home: false,
             reduced_motion: self.settings.reduced_motion.value
                 || std::env::var_os("PLANWRIGHT_REDUCED_MOTION")
                     .is_some_and(|value| !value.is_empty() && value != "0"),

@@ -11,9 +11,10 @@ use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::{App, today};
 use planwright_model::catch_up::{CatchUpWay, OpenWork};
 use planwright_model::event::Command;
-use planwright_model::{Actor, OffsetDateTime, SessionId};
+use planwright_model::{Actor, FixedEvent, OffsetDateTime, SessionId};
 use planwright_schedule::{
-    CatchUpFate, CatchUpPreview, CatchUpRequest, CatchUpRow, preview_catch_up,
+    CatchUpFate, CatchUpPreview, CatchUpRequest, CatchUpRow, OtherBlock, offered_ways,
+    preview_catch_up,
 };
 use planwright_state::SessionState;
 use planwright_text::{self as text, dates, units};
@@ -23,6 +24,8 @@ struct LatePlan {
     session: SessionId,
     state: Arc<SessionState>,
     work: OpenWork,
+    /// Time that the person's other plans take.
+    busy: Vec<FixedEvent>,
 }
 
 /// Shows what each way leads to, or applies one.
@@ -37,7 +40,7 @@ pub(super) fn execute_catch_up(
     if undo {
         return undo_catch_up(&app, session);
     }
-    let late = late_plans(&app, session, now, &zone)?;
+    let late = late_plans(&app, session, way, now, &zone)?;
     let mut out = StdoutWriter::new();
     match (late.as_slice(), way) {
         ([], _) => out.write_line("No task is late.")?,
@@ -45,7 +48,9 @@ pub(super) fn execute_catch_up(
             for plan in plans {
                 print_ways(&mut out, plan, now, &zone)?;
             }
-            out.write_line("Apply one with: planwright today catch-up --way move | skip | push")?;
+            out.write_line(
+                "Apply one with: planwright today catch-up --way move | skip | push | replan",
+            )?;
         }
         ([plan], Some(way)) => return apply_way(&app, plan, way, now, &zone),
         (plans, Some(_)) => {
@@ -62,6 +67,7 @@ pub(super) fn execute_catch_up(
 fn late_plans(
     app: &App,
     session: Option<&str>,
+    way: Option<CatchUpWay>,
     now: Timestamp,
     zone: &TimeZone,
 ) -> anyhow::Result<Vec<LatePlan>> {
@@ -71,14 +77,28 @@ fn late_plans(
     let mut found = Vec::new();
     for (info, state) in today::open_sessions(&store)? {
         let work = state.open_work(now, zone);
-        if named(&info.id) && state.is_runnable() && !work.late.is_empty() {
-            found.push(LatePlan { session: info.id, state, work });
+        // Planning again is also for a plan that is not late.
+        let wanted = !work.late.is_empty() || way == Some(CatchUpWay::Replan);
+        let scheduled = state.is_runnable() && state.planning.schedule.is_some();
+        if named(&info.id) && scheduled && wanted {
+            let others = crate::app::planning::other_plan_blocks(&store, &info.id)?;
+            let event = |other: OtherBlock| FixedEvent {
+                title: other.plan,
+                start: other.block.start,
+                end: other.block.end,
+            };
+            let busy = others.into_iter().map(event).collect();
+            found.push(LatePlan { session: info.id, state, work, busy });
         }
     }
     Ok(found)
 }
 
-fn preview(plan: &LatePlan, way: CatchUpWay, now: Timestamp) -> anyhow::Result<CatchUpPreview> {
+fn with_request<T>(
+    plan: &LatePlan,
+    now: Timestamp,
+    act: impl FnOnce(&CatchUpRequest<'_>) -> T,
+) -> anyhow::Result<T> {
     let talk = &plan.state.planning;
     let (Some(context), Some(roadmap), Some(schedule)) =
         (talk.context.as_deref(), talk.roadmap.as_deref(), talk.schedule.as_deref())
@@ -86,9 +106,19 @@ fn preview(plan: &LatePlan, way: CatchUpWay, now: Timestamp) -> anyhow::Result<C
         return Err(CliProblem::usage("this plan has no schedule").into());
     };
     let left_out = BTreeSet::new();
-    let request =
-        CatchUpRequest { roadmap, context, schedule, work: &plan.work, left_out: &left_out, now };
-    preview_catch_up(&request, way)
+    Ok(act(&CatchUpRequest {
+        roadmap,
+        context,
+        schedule,
+        work: &plan.work,
+        left_out: &left_out,
+        busy: &plan.busy,
+        now,
+    }))
+}
+
+fn preview(plan: &LatePlan, way: CatchUpWay, now: Timestamp) -> anyhow::Result<CatchUpPreview> {
+    with_request(plan, now, |request| preview_catch_up(request, way))?
         .map_err(|why| CliProblem::usage(format!("can't catch up: {why}")).into())
 }
 
@@ -102,30 +132,39 @@ fn print_ways(
     let late = units::format_counted(plan.work.late.len(), "task");
     out.write_line(&format!("{title} ({}): {late} late", plan.session.short_id()))?;
     out.write_line("Done work stays as it is; everything else can move.")?;
-    for way in CatchUpWay::ALL {
-        let shown = preview(plan, way, now)?;
+    for (way, shown) in with_request(plan, now, offered_ways)? {
+        let shown = match shown {
+            Ok(shown) => shown,
+            Err(why) => {
+                out.write_line(&format!("  {:<6} not possible: {why}", way.name()))?;
+                continue;
+            }
+        };
         let next = shown.next.map_or("nothing left".to_owned(), |at| format_moment(at, now, zone));
         let end = shown.end.map_or("-".to_owned(), |at| format_date(at, now, zone));
         let week = units::format_planned(shown.busiest_week_minutes.into());
         let what = way_words(&shown);
         out.write_line(&format!(
-            "  {:<5} {what:<34} next {next}, ends {end}, busiest week {week}",
+            "  {:<6} {what:<34} next {next}, ends {end}, busiest week {week}",
             way.name()
         ))?;
+        if let Some(late) = shown.describe_lateness() {
+            out.write_line(&format!("         {late}."))?;
+        }
     }
     Ok(())
 }
 
 /// What a way does, in words.
 fn way_words(shown: &CatchUpPreview) -> String {
-    match (shown.way, shown.days_later()) {
-        (CatchUpWay::MoveLate, _) => "move them to the next free time".to_owned(),
+    match (shown.way, shown.shift_days) {
+        (CatchUpWay::MoveLate, _) => "move them to free time".to_owned(),
         (CatchUpWay::SkipLate, _) => "skip them, keep the plan".to_owned(),
-        (CatchUpWay::PushBack, days @ 1..) => {
-            let days = units::format_counted(days.unsigned_abs() as usize, "day");
+        (CatchUpWay::PushBack, days) => {
+            let days = units::format_counted(days.unwrap_or_default() as usize, "day");
             format!("push everything back by {days}")
         }
-        (CatchUpWay::PushBack, _) => "plan everything open again".to_owned(),
+        (CatchUpWay::Replan, _) => "plan what is open again".to_owned(),
     }
 }
 
@@ -139,7 +178,8 @@ fn apply_way(
     let shown = preview(plan, way, now)?;
     let store = app.open_store()?;
     block_on(async {
-        let command = Command::CatchUp { way, left_out: Vec::new(), by: Actor::Person };
+        let (left_out, busy) = (Vec::new(), plan.busy.clone());
+        let command = Command::CatchUp { way, left_out, busy, by: Actor::Person };
         app.send_command(&store, &plan.session, command).await?;
         let mut out = StdoutWriter::new();
         for row in &shown.rows {
@@ -154,6 +194,9 @@ fn apply_way(
             format!("ends {before} → {after}")
         };
         out.write_line(&format!("{}: {ends}", text::clean_line(&plan.state.session.title)))?;
+        if let Some(late) = shown.describe_lateness() {
+            out.write_line(&format!("{late}."))?;
+        }
         out.write_line("Undo it with: planwright today catch-up --undo")?;
         store.close();
         Ok(CliExit::Success)

@@ -117,6 +117,9 @@ fn show_settings(shared: &SharedArgs) -> anyhow::Result<()> {
         let line = format!("{:names$}  {value:values$}  {}", row.name, row.origin);
         out.write_line(&planwright_text::clean_line(&line))?;
     }
+    for old in &app.settings.models.replaced {
+        out.write_line(&old.describe())?;
+    }
     if !app.config_path.exists() {
         out.write_line(&format!(
             "there is no config file; planwright config init writes {}",

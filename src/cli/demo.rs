@@ -53,7 +53,7 @@ pub(super) fn execute_demo(shared: &SharedArgs, args: &DemoArgs) -> anyhow::Resu
     }
     let mut history = History::new(MemorySource::new(records));
     if shared.headless {
-        return super::replay::print_records(shared, &mut history, args.at.map_or(head, Seq));
+        return super::replay::print_records(shared, &id, &mut history, args.at.map_or(head, Seq));
     }
     block_on(async {
         let settings = app.watched_settings(shared)?;
@@ -64,6 +64,7 @@ pub(super) fn execute_demo(shared: &SharedArgs, args: &DemoArgs) -> anyhow::Resu
             bookmarks: Vec::new(),
             actions: None,
             asks_fork: false,
+            target: None,
             commands: None,
             start_at: Some(Seq(at)),
             // Whoever names an event wants to look at it.

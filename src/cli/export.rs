@@ -45,12 +45,14 @@ enum ExportFormat {
     JsonlZst,
     /// A report
     Markdown,
-    /// A Mermaid flowchart of the plan
+    /// A Mermaid flowchart of the plan, with the status of its tasks
     Mermaid,
-    /// A Mermaid Gantt chart, for plans with durations
+    /// A Mermaid Gantt chart: what really ran, else the planned dates
     Gantt,
-    /// The plan for Graphviz
+    /// The plan for Graphviz, with the status of its tasks
     Dot,
+    /// The tasks with status and times as a table for spreadsheets
+    Csv,
     /// The schedule as iCalendar
     Ics,
     /// One page with graph and trace that needs nothing else
@@ -75,6 +77,7 @@ impl ExportFormat {
             Self::Mermaid => SessionExport::PlanFlowchart,
             Self::Gantt => SessionExport::PlanGantt,
             Self::Dot => SessionExport::PlanDot,
+            Self::Csv => SessionExport::TaskTable,
             Self::Ics => SessionExport::PlanCalendar,
             Self::Html => SessionExport::RunPage,
             Self::Otlp => SessionExport::RunSpans,

@@ -9,7 +9,7 @@ use anyhow::Context;
 use futures_util::FutureExt;
 use tokio::sync::{mpsc, watch};
 
-use super::session::{block_on, require_screen, show_or_follow};
+use super::session::{ResumeRequest, block_on, require_screen, show_or_follow};
 use super::{CliExit, SharedArgs};
 use crate::app::home::HomeLoader;
 use crate::app::planning::{GoalRequest, check_goal};
@@ -26,7 +26,7 @@ use planwright_store::step_search::StepSearch;
 use planwright_store::{Store, StoreError, WordQuery};
 use planwright_tui::{
     self as tui, ExitReason, HomeChannels, HomeExit, HomeRequest, HomeView, SearchResults,
-    SessionView, UiSettings,
+    SessionTarget, SessionView, UiSettings,
 };
 
 /// How many requests of the screen may wait. Each comes from a key press and takes milliseconds to carry out; a key that is
@@ -61,7 +61,7 @@ pub(super) fn execute_home(shared: &SharedArgs) -> anyhow::Result<CliExit> {
     let app = Arc::new(App::settings_only(shared)?);
     app.check_screen(shared)?;
     block_on(async {
-        let settings = app.watched_settings(shared)?;
+        let settings = UiSettings { opened_from_home: true, ..app.watched_settings(shared)? };
         let (mut message, mut found, mut selected) = (calendar_problem(&app), None, None);
         let loader = SharedLoader::default();
         loop {
@@ -86,7 +86,10 @@ pub(super) fn execute_home(shared: &SharedArgs) -> anyhow::Result<CliExit> {
             }
             let done = match next {
                 // Shown already, and left again.
-                HomeExit::Open(id) | HomeExit::OpenAt(id, _) | HomeExit::Fork(id) => {
+                HomeExit::Open(id)
+                | HomeExit::OpenTarget(id, _)
+                | HomeExit::OpenAt(id, _)
+                | HomeExit::Fork(id) => {
                     selected = Some(id);
                     Ok(None)
                 }
@@ -292,6 +295,7 @@ async fn execute_request(
             app.send_command(&store, &session, command).await?;
             let summary = store.session_info(&session)?.summary;
             let title = planwright_text::clean_line(&summary.title).into_owned();
+            let title = planwright_text::truncate_end(&title, TITLE_IN_LINE);
             format!("{what}. {title}: {} of {} done.", summary.done, summary.total)
         }
     };
@@ -299,13 +303,18 @@ async fn execute_request(
     Ok(said)
 }
 
+/// The widest title in that line: what became of it has to fit beside it.
+const TITLE_IN_LINE: usize = 30;
+
 /// What a command did, for the line at the bottom.
 fn describe_command(
     command: &Command,
     title_of: impl Fn(&planwright_model::TaskId) -> Option<String>,
 ) -> String {
     let named = |word: &str, task| match title_of(task) {
-        Some(title) => format!("{word}: {title}"),
+        Some(title) => {
+            format!("{word}: {}", planwright_text::truncate_end(&title, TITLE_IN_LINE))
+        }
         None => word.to_owned(),
     };
     match command {
@@ -331,7 +340,10 @@ async fn open_chosen(
 ) -> anyhow::Result<Option<SessionReturn>> {
     let store = || app.open_store();
     Ok(Some(match chosen {
-        HomeExit::Open(id) => open_by_state(shared, app, settings, id).await?,
+        HomeExit::Open(id) => open_by_state(shared, app, settings, id, None).await?,
+        HomeExit::OpenTarget(id, target) => {
+            open_by_state(shared, app, settings, id, Some(target.clone())).await?
+        }
         HomeExit::OpenAt(id, seq) => {
             let at = SessionViewOptions { start_at: Some(*seq), ..SessionViewOptions::default() };
             view_session(app, &store()?, settings, id, at).await?
@@ -349,6 +361,7 @@ async fn open_chosen(
 struct SessionViewOptions {
     start_at: Option<Seq>,
     asks_fork: bool,
+    target: Option<SessionTarget>,
     note: Option<String>,
 }
 
@@ -358,6 +371,7 @@ async fn open_by_state(
     app: &App,
     settings: &UiSettings,
     id: &SessionId,
+    target: Option<SessionTarget>,
 ) -> anyhow::Result<SessionReturn> {
     let store = app.open_store()?;
     let info = store.session_info(id)?;
@@ -365,20 +379,21 @@ async fn open_by_state(
     let over = status == Some(SessionStatus::Done);
     // What was approved elsewhere counts for nothing here, so that an import can only be looked at and forked.
     if over || info.imported.is_some() {
-        let end = SessionViewOptions { start_at: Some(info.head), ..SessionViewOptions::default() };
+        let start_at = Some(info.head);
+        let end = SessionViewOptions { start_at, target, ..SessionViewOptions::default() };
         return view_session(app, &store, settings, id, end).await;
     }
     // Opening is looking: nothing starts before the person says so.
     match app.resume_session(&store, id, ResumeOptions::view_only()).await {
         Ok((handle, _)) => {
-            let exit = show_or_follow(shared, app, &store, handle, PresetAnswers::default().into())
-                .await?;
+            let request = ResumeRequest { target, ..ResumeRequest::default() };
+            let exit = show_or_follow(shared, app, &store, handle, request).await?;
             Ok(signal_exit(exit).map_or(SessionReturn::Back, SessionReturn::End))
         }
         Err(error) => match error.downcast_ref::<StoreError>() {
             Some(StoreError::Held { .. }) => {
                 let note = Some(app::WATCHED.to_owned());
-                let place = SessionViewOptions { note, ..SessionViewOptions::default() };
+                let place = SessionViewOptions { target, note, ..SessionViewOptions::default() };
                 view_session(app, &store, settings, id, place).await
             }
             _ => Err(error),
@@ -400,6 +415,7 @@ async fn view_session(
         bookmarks: session_bookmarks(store, id)?,
         actions: Some(app.session_actions()?),
         asks_fork: place.asks_fork,
+        target: place.target,
         commands: None,
         start_at: place.start_at,
         plays: false,
@@ -420,6 +436,7 @@ async fn show_demo(settings: &UiSettings) -> anyhow::Result<Option<CliExit>> {
         bookmarks: Vec::new(),
         actions: None,
         asks_fork: false,
+        target: None,
         commands: None,
         start_at: Some(start_at),
         plays: true,

@@ -18,6 +18,7 @@ mod graph_canvas;
 mod guard;
 mod home;
 mod import;
+mod message;
 mod plan;
 mod plan_text;
 mod replay;
@@ -32,6 +33,7 @@ mod today;
 mod tools;
 
 use std::ffi::OsString;
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::error::ContextKind;
@@ -72,7 +74,8 @@ Environment:
                                    the store, with secrets redacted
 
 Exit codes:
-  0 success   1 the plan or a task failed   2 usage
+  0 success   1 a task or the plan failed, also where something else waits
+  2 usage, or a plan file that cannot run
   3 something waits for you   4 a cap was hit   130 left in the middle
   129, 130, 131, 143 ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM";
 
@@ -116,6 +119,8 @@ pub(crate) enum CliCommand {
     Answer(DeferredArgs<answer::AnswerArgs>),
     /// List the kinds of plan, show one, or keep a plan as one
     Template(DeferredArgs<template::TemplateArgs>),
+    /// Write to the agent that works on a task
+    Message(DeferredArgs<message::MessageArgs>),
     /// List the themes
     Themes,
     /// Print shell completions
@@ -153,6 +158,7 @@ impl CliCommand {
             Self::Demo(_) => "demo",
             Self::Answer(_) => "answer",
             Self::Template(_) => "template",
+            Self::Message(_) => "message",
             Self::Themes => "themes",
             Self::Completions { .. } => "completions",
             Self::Man => "man",
@@ -207,8 +213,18 @@ fn parse_arguments(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(arguments)
 }
 
+/// Whether a command that has a form without a screen takes it by itself: JSON is for programs, and without a terminal
+/// there is no screen.
+fn is_headless_by_itself(command: Option<&CliCommand>, shared: &SharedArgs) -> bool {
+    let has_lines =
+        matches!(command, Some(CliCommand::Plan(_) | CliCommand::Run(_) | CliCommand::Resume(_)));
+    let has_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    has_lines && !shared.plain && (shared.json || !has_terminal)
+}
+
 fn dispatch_command(cli: Cli) -> anyhow::Result<CliExit> {
-    let shared = cli.shared;
+    let mut shared = cli.shared;
+    shared.headless |= is_headless_by_itself(cli.command.as_ref(), &shared);
     match cli.command {
         None => home::execute_home(&shared),
         Some(CliCommand::Plan(DeferredArgs(args))) => plan::execute_plan(&shared, &args),
@@ -231,6 +247,7 @@ fn dispatch_command(cli: Cli) -> anyhow::Result<CliExit> {
         Some(CliCommand::Today(DeferredArgs(args))) => today::execute_today(&shared, &args),
         Some(CliCommand::Demo(DeferredArgs(args))) => demo::execute_demo(&shared, &args),
         Some(CliCommand::Answer(DeferredArgs(args))) => answer::execute_answer(&shared, &args),
+        Some(CliCommand::Message(DeferredArgs(args))) => message::execute_message(&shared, &args),
         Some(CliCommand::Goal(words)) => Err(plan::unknown_command_error(&words)),
         Some(CliCommand::Template(DeferredArgs(args))) => {
             template::execute_template(&shared, &args)

@@ -1,6 +1,6 @@
 //! `planwright plan`: from a goal to an approved plan, on a screen or as lines.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,7 @@ use super::{CliExit, CliProblem, SharedArgs, StdoutWriter, plan_text};
 use crate::app::App;
 use crate::app::planning::{GoalRequest, check_goal};
 use crate::headless::PresetAnswers;
+use planwright_drafting::goal_reading::{self, GoalReading};
 use planwright_files::{self as files, FileLimit};
 use planwright_model::{PolicyOverride, SessionId};
 use planwright_plan::export::{self, PlanExport};
@@ -82,11 +83,10 @@ pub(super) fn execute_plan(shared: &SharedArgs, args: &PlanArgs) -> anyhow::Resu
     };
     let answers = PresetAnswers {
         approve_plans: shared.yes,
-        in_doubt: None,
         offline_fallback: app.settings.models.offline_fallback.value,
         keeps_plans: true,
         replies: collect_replies(&args.answer)?,
-        answered: BTreeSet::new(),
+        ..PresetAnswers::default()
     };
     let store = app.open_store()?;
     block_on(async {
@@ -106,26 +106,36 @@ pub(super) fn execute_plan(shared: &SharedArgs, args: &PlanArgs) -> anyhow::Resu
                 planwright_text::clean_line(failure)
             ));
         }
+        let now = Timestamp::now();
+        let today = now.to_zoned(crate::config::time_zone()).date();
+        let reading = said_reading(talk, today);
+        if talk.roadmap.is_none() && !shared.json {
+            // What waits is asked about a goal: what was read of it comes first.
+            for line in plan_text::reading_lines(talk, &reading) {
+                super::eprint_line(&line);
+            }
+        }
         if talk.roadmap.is_some() && !failed {
-            let text = format_plan(&id, talk, format, Timestamp::now())?;
+            let text = format_plan(&id, talk, format, &reading, now)?;
             match &args.output {
                 Some(path) => write_atomically(path, &text)?,
                 None if format == PlanFormat::Text => print_hanging(&text)?,
                 None => StdoutWriter::new().write_text(&text)?,
             }
         }
-        report_ending(&id, &state, exit, shared.json);
+        report_ending(&store, &id, &state, exit, shared.json);
         store.close();
         Ok(exit)
     })
 }
 
-/// The command that a goal of one word nearly is: more likely a slip than a goal.
+/// The command that a goal nearly is: more likely a slip than a goal. A word alone, or one that is followed by what
+/// commands take, such as `last` or a file.
 pub(super) fn nearest_command(words: &[String]) -> Option<(&str, String)> {
     use clap::CommandFactory as _;
     let mut bare = words.iter().filter(|word| !word.starts_with('-'));
-    let (Some(word), None) = (bare.next(), bare.next()) else { return None };
-    if word.contains(char::is_whitespace) {
+    let word = bare.next()?;
+    if word.contains(char::is_whitespace) || !bare.all(|next| is_command_argument(next)) {
         return None;
     }
     let command = super::Cli::command();
@@ -133,6 +143,13 @@ pub(super) fn nearest_command(words: &[String]) -> Option<(&str, String)> {
         command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
     let near = planwright_text::nearest_name(word, names.iter().map(String::as_str))?;
     Some((word, near.to_owned()))
+}
+
+/// Whether a word is what commands take and sentences do not have: a session or a file.
+fn is_command_argument(word: &str) -> bool {
+    let is_id = word.len() >= 6 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
+    word == "last" || is_id || matches!(ending, Some("toml" | "json" | "md" | "jsonl" | "zst"))
 }
 
 /// `planwright GOAL` is read as `planwright plan GOAL`; what comes here is a slip.
@@ -190,6 +207,7 @@ fn format_plan(
     id: &SessionId,
     talk: &PlanningSlice,
     format: PlanFormat,
+    reading: &GoalReading,
     now: Timestamp,
 ) -> anyhow::Result<String> {
     let (Some(outline), Some(roadmap)) = (&talk.outline, &talk.roadmap) else {
@@ -198,7 +216,7 @@ fn format_plan(
     let context = &outline.plan_context;
     let exported = PlanExport { context, roadmap, schedule: talk.schedule.as_deref() };
     Ok(match format {
-        PlanFormat::Text => plan_text::render_plan_text(talk),
+        PlanFormat::Text => plan_text::render_plan_text(talk, reading),
         PlanFormat::Json => plan_text::render_plan_json(id, talk)?,
         PlanFormat::Markdown => export::render_markdown(&exported),
         PlanFormat::Mermaid => export::render_flowchart(&exported),
@@ -226,4 +244,16 @@ pub(super) fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
     std::fs::write(&beside, text)
         .and_then(|()| std::fs::rename(&beside, path))
         .with_context(|| format!("writing {}", path.display()))
+}
+
+/// What was read of the goal: by the model that plans in a conversation, or by the built-in reader.
+fn said_reading(talk: &planwright_state::PlanningSlice, today: jiff::civil::Date) -> GoalReading {
+    if !talk.is_read_by_model() {
+        return goal_reading::read_goal(&talk.goal, today);
+    }
+    let readings = talk.facts.active().filter_map(|fact| fact.reading.as_ref());
+    GoalReading {
+        read: readings.map(|reading| reading.describe(today)).collect(),
+        ..GoalReading::default()
+    }
 }

@@ -2,21 +2,25 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
+
 use serde_json::json;
 
-use planwright_model::requests::{describe_assumption, describe_confidence};
+use planwright_drafting::goal_reading::GoalReading;
+use planwright_model::requests::describe_confidence;
 use planwright_model::{
-    AssumptionOrigin, IsoWeek, NodeTree, NodeType, PlanDrafter, PlanNode, Roadmap, RunKind,
-    Schedule, ScheduledBlock, SessionId, TaskId,
+    AssumptionOrigin, ExitCriterion, IsoWeek, NodeTree, NodeType, PlanDrafter, PlanNode, Roadmap,
+    RoadmapOption, RunKind, Schedule, ScheduledBlock, SessionId, TaskId,
 };
 use planwright_plan::grammar::is_infeasible;
 use planwright_state::PlanningSlice;
 use planwright_text::{dates, units};
 
-/// Everything in reading order: what, how long, which way, when, what was assumed, how sure.
-pub(super) fn render_plan_text(talk: &PlanningSlice) -> String {
+/// Everything in reading order: what, what was read of it, how long, which way, when, what was assumed, how sure.
+pub(super) fn render_plan_text(talk: &PlanningSlice, reading: &GoalReading) -> String {
     let mut lines = Vec::new();
     add_heading(talk, &mut lines);
+    lines.extend(reading_lines(talk, reading));
     lines.extend(talk.broken_facts().map(|found| found.message.clone()));
     add_notes(talk, &mut lines);
     if let Some(roadmap) = talk.roadmap.as_deref() {
@@ -24,7 +28,11 @@ pub(super) fn render_plan_text(talk: &PlanningSlice) -> String {
         add_options(roadmap, &mut lines);
         add_risks(roadmap, &mut lines);
         if let Some(schedule) = talk.schedule.as_deref() {
-            add_schedule(schedule, roadmap, &mut lines);
+            // A year appears where it is another than that of the first day the plan may use.
+            let today = talk.context.as_deref().map(|context| context.constraints.start);
+            let first = || schedule.blocks.iter().map(|block| block.start.local_date()).min();
+            let today = today.or_else(first).unwrap_or_default();
+            add_schedule(schedule, roadmap, today, &mut lines);
         }
     }
     add_assumptions(talk, &mut lines);
@@ -39,7 +47,7 @@ fn add_heading(talk: &PlanningSlice, lines: &mut Vec<String>) {
         lines.push(format!("Kind: {}", choice.pattern.kind_noun()));
     }
     lines.push(match (talk.offline, &talk.drafter, &talk.last_trouble) {
-        (false, drafter, _) => format!("Drafted by {drafter}."),
+        (false, drafter, _) => format!("Drafted by {}.", drafter.describe()),
         (true, PlanDrafter::Offline | PlanDrafter::Unset, _) | (true, _, None) => {
             "Built-in planner, no model in use.".to_owned()
         }
@@ -47,6 +55,25 @@ fn add_heading(talk: &PlanningSlice, lines: &mut Vec<String>) {
             format!("Built-in planner instead of {drafter}: {trouble}.")
         }
     });
+}
+
+/// What was read of the goal and what was not. A note that the plan has too stands with the others.
+pub(super) fn reading_lines(talk: &PlanningSlice, reading: &GoalReading) -> Vec<String> {
+    let is_new = |(label, text): &(&str, String)| {
+        !label.is_empty() || !talk.notes.iter().any(|note| same_note(note, text))
+    };
+    let lines = reading.labeled_lines().into_iter().filter(is_new);
+    lines
+        .map(|(label, text)| match label {
+            "" => format!("Note: {}.", text.trim_end_matches('.')),
+            label => format!("{label}: {text}"),
+        })
+        .map(|line| planwright_text::clean_line(&line).into_owned())
+        .collect()
+}
+
+fn same_note(one: &str, other: &str) -> bool {
+    one.trim_end_matches('.') == other.trim_end_matches('.')
 }
 
 fn add_outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
@@ -63,13 +90,9 @@ fn add_outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
             add_branch(&tree, &child.id, 1, roadmap, lines);
         }
     }
-    let titles: Vec<&str> = roadmap
-        .critical_path
-        .iter()
-        .filter_map(|id| tree.get(id))
-        .map(|node| node.title.as_str())
-        .collect();
-    lines.push(format!("  longest path, marked *: {}", titles.join(", ")));
+    if !roadmap.critical_path.is_empty() {
+        lines.push("  * marks the longest path: what is late there makes the end late".to_owned());
+    }
 }
 
 /// What can go wrong with the whole plan; safety advice is among it.
@@ -107,6 +130,12 @@ fn add_branch(
         let revealed = planwright_text::reveal_hidden(command);
         lines.extend(revealed.split('\n').map(|line| format!("{indent}           {line}")));
     }
+    for criterion in &node.exit_criteria {
+        let ExitCriterion::Command { command, .. } = criterion else { continue };
+        lines.push(format!("{indent}         is checked with exactly:"));
+        let revealed = planwright_text::reveal_hidden(command);
+        lines.extend(revealed.split('\n').map(|line| format!("{indent}           {line}")));
+    }
     for child in tree.children(id) {
         add_branch(tree, &child.id, depth + 1, roadmap, lines);
     }
@@ -117,32 +146,38 @@ fn add_options(roadmap: &Roadmap, lines: &mut Vec<String>) {
     lines.push("Options".to_owned());
     for option in &roadmap.options_tried {
         let mark = if option.chosen { '>' } else { ' ' };
-        lines.push(format!(
-            "  {mark} {:<10} {:>11} over {}  {}",
-            option.label,
-            units::format_planned(option.effort_minutes.into()),
-            units::format_counted(option.span_weeks.into(), "week"),
-            option.summary
-        ));
+        lines.push(format!("  {mark} {:<10} {}", option.label, option_line(option)));
         if option.chosen && !option.rationale.is_empty() {
             lines.push(format!("               {}", option.rationale));
         }
     }
 }
 
-fn add_schedule(schedule: &Schedule, roadmap: &Roadmap, lines: &mut Vec<String>) {
+/// Hours, span and what differs, each once. The summary of the built-in planner holds all of it; a model's does not.
+fn option_line(option: &RoadmapOption) -> String {
+    let effort = units::format_planned(option.effort_minutes.into());
+    if option.summary.starts_with(&effort) {
+        return option.summary.clone();
+    }
+    let weeks = units::format_counted(option.span_weeks.into(), "week");
+    let gap = if option.summary.is_empty() { "" } else { "; " };
+    format!("{effort} over {weeks}{gap}{}", option.summary)
+}
+
+fn add_schedule(schedule: &Schedule, roadmap: &Roadmap, today: Date, lines: &mut Vec<String>) {
     lines.push(String::new());
     lines.push(format!("Schedule   {}", schedule.tz));
-    // The days are written as seen from the first one, so that a year appears only when it changes.
-    let today = schedule.blocks.iter().map(|block| block.start.local_date()).min();
-    let today = today.unwrap_or_default();
     let mut weeks: BTreeMap<IsoWeek, Vec<&ScheduledBlock>> = BTreeMap::new();
     for block in &schedule.blocks {
         weeks.entry(IsoWeek::from_date(block.start.local_date())).or_default().push(block);
     }
     for (week, blocks) in weeks {
         let minutes: u64 = blocks.iter().map(|block| u64::from(block.estimated_minutes)).sum();
-        lines.push(format!("  {week}  {}", units::format_planned(minutes)));
+        let name = match week.monday() {
+            Some(monday) => format!("Week of {}", dates::format_date(monday, today)),
+            None => week.to_string(),
+        };
+        lines.push(format!("  {name}  {}", units::format_planned(minutes)));
         for block in blocks {
             let start = block.start.offset.to_datetime(block.start.at);
             lines.push(format!(
@@ -183,6 +218,7 @@ fn add_assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
     let of = |origin: AssumptionOrigin| {
         context.assumptions.iter().filter(move |found| found.origin == origin)
     };
+    let today = context.constraints.start;
     for (title, origin) in
         [("Yours", AssumptionOrigin::Memory), ("Assumed", AssumptionOrigin::Template)]
     {
@@ -191,7 +227,7 @@ fn add_assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
         }
         lines.extend([String::new(), title.to_owned()]);
         for found in of(origin) {
-            let words = describe_assumption(&found.key, &found.value);
+            let words = found.describe(today);
             let remedy = match (origin, found.key.as_str()) {
                 (AssumptionOrigin::Template, "working") => {
                     "; planwright config set me.hours \"evenings and Saturdays\" changes them for all plans"

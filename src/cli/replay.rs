@@ -50,7 +50,7 @@ pub(super) fn execute_replay(shared: &SharedArgs, args: &ReplayArgs) -> anyhow::
         return Err(app::unknown_event_error(&id, head, at));
     }
     if shared.headless {
-        return print_records(shared, &mut history, args.at.map_or(head, Seq));
+        return print_records(shared, &id, &mut history, args.at.map_or(head, Seq));
     }
     let marks = match &live {
         Some(store) => app::session_actions::session_bookmarks(store, &id)?,
@@ -68,6 +68,7 @@ pub(super) fn execute_replay(shared: &SharedArgs, args: &ReplayArgs) -> anyhow::
             bookmarks: marks,
             actions: live.is_some().then(|| app.session_actions()).transpose()?,
             asks_fork: false,
+            target: None,
             commands: None,
             start_at: args.at.map(Seq),
             plays: false,
@@ -123,6 +124,7 @@ fn file_records(
 /// The same as lines, up to an event.
 pub(super) fn print_records(
     shared: &SharedArgs,
+    session: &SessionId,
     history: &mut History,
     upto: Seq,
 ) -> anyhow::Result<CliExit> {
@@ -131,7 +133,7 @@ pub(super) fn print_records(
     for number in 1..=upto.0 {
         let Some(record) = history.record_at(Seq(number))? else { break };
         if shared.json {
-            out.write_line(&serde_json::to_string(&record)?)?;
+            out.write_line(&crate::headless::record_json(session, &record)?)?;
         } else if let Some(entry) = TraceEntry::from_record(&record) {
             out.write_line(&readable_line(&entry, &zone))?;
         }

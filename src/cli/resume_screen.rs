@@ -108,6 +108,7 @@ async fn show_then_attach(
         bookmarks,
         actions: Some(app.session_actions()?),
         asks_fork: false,
+        target: None,
         commands: Some(line.commands()),
         start_at: None,
         plays: false,
@@ -154,7 +155,7 @@ async fn show_then_attach(
     let (mut exit, made) = close_session(&store, handle, shown).await?;
     if let Some(made) = made {
         let (handle, _) = app.resume_session(&store, &made, ResumeOptions::view_only()).await?;
-        exit = show_with_forks(shared, app, &store, handle, PresetAnswers::default()).await?;
+        exit = show_with_forks(shared, app, &store, handle, ResumeRequest::default()).await?;
     }
     store.close();
     Ok(exit)

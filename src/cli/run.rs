@@ -8,23 +8,39 @@ use clap::Args;
 use super::guard::{refuse_model, require_person};
 use super::plan;
 use super::resume_screen::{ResumeChanges, resume_named_session};
-use super::session::{block_on, require_screen, show_or_follow};
+use super::session::{ResumeRequest, block_on, require_screen, show_or_follow};
 use super::{CliExit, CliProblem, SharedArgs};
 use crate::app::{App, ReadyPlan};
 use crate::headless::PresetAnswers;
+use crate::headless::run_reports::ReportArgs;
 use crate::plan_source::read_plan_file;
-use planwright_model::{NormalizationChange, Plan, RunKind, SandboxChoice};
+use planwright_model::{ExitCriterion, NormalizationChange, Plan, RunKind, SandboxChoice};
 use planwright_plan::graph;
 use planwright_plan::plan_file::PlanFileError;
+use planwright_plan::plan_file_schedule::{LocalContext, add_start_times};
+use planwright_plan::task_selection::{TaskSelection, select_tasks};
 use planwright_text::Redactor;
 use planwright_tools::permission::SandboxState;
 use planwright_tools::sandbox::Sandbox;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// A plan file (TOML, JSON or a Markdown checklist), or a session: its id, a unique prefix, or `last`
+    /// A plan file (TOML, JSON or a Markdown checklist), `-` for standard input, or a session: its id, a unique prefix,
+    /// or `last`
     #[arg(value_name = "PLAN-FILE|SESSION")]
     what: String,
+    /// Run these tasks or groups of the file, with all they depend on
+    #[arg(value_name = "TASK|GROUP")]
+    targets: Vec<String>,
+    /// Run the tasks with this tag, with all they depend on (repeatable)
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// Run this task and what depends on it, without what comes before
+    #[arg(long, value_name = "TASK")]
+    from: Option<String>,
+    /// Run this task and what it depends on, without what comes after
+    #[arg(long, value_name = "TASK")]
+    until: Option<String>,
     /// Directory the tasks run in; the current one unless named
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
@@ -34,6 +50,19 @@ pub(crate) struct RunArgs {
     /// Run although some dependencies name tasks that are not there
     #[arg(long)]
     allow_missing: bool,
+    #[command(flatten)]
+    reports: ReportArgs,
+}
+
+impl RunArgs {
+    fn selection(&self) -> TaskSelection {
+        TaskSelection {
+            targets: self.targets.clone(),
+            tags: self.tag.clone(),
+            from: self.from.clone(),
+            until: self.until.clone(),
+        }
+    }
 }
 
 pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result<CliExit> {
@@ -43,11 +72,20 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
     } else {
         require_person("run a saved session")?;
     }
+    let selection = args.selection();
+    let chooses = !selection.is_everything() || !args.reports.is_empty();
+    if !is_file && chooses {
+        return Err(CliProblem::usage(
+            "tasks and reports can be chosen for a plan file, not for a session",
+        )
+        .with_remedy("name the plan file; a session goes on with `planwright resume`")
+        .into());
+    }
     require_screen(shared)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
     if is_file {
-        let ready = runnable_plan(&app, Path::new(&args.what), args.infer)?;
+        let ready = runnable_part(&app, Path::new(&args.what), args.infer, &selection)?;
         refuse_missing_dependencies(shared, args, &ready)?;
         let workspace = match &args.workspace {
             Some(named) => existing_directory(named)?,
@@ -59,7 +97,9 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
             let interactive = !shared.headless;
             let handle = app.start_plan(&store, ready, &workspace, &policy, interactive).await?;
             let answers = PresetAnswers { approve_plans: shared.yes, ..PresetAnswers::default() };
-            show_or_follow(shared, &app, &store, handle, answers.into()).await
+            let reports = args.reports.clone();
+            let request = ResumeRequest { reports, ..ResumeRequest::from(answers) };
+            show_or_follow(shared, &app, &store, handle, request).await
         });
     }
     run_saved_session(shared, &app, args)
@@ -68,12 +108,25 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
 /// A path is a file if there is one, or if it looks like nothing else.
 fn looks_like_file(what: &str) -> bool {
     let path = Path::new(what);
-    path.exists() || what.contains(std::path::MAIN_SEPARATOR) || path.extension().is_some()
+    what == "-"
+        || path.exists()
+        || what.contains(std::path::MAIN_SEPARATOR)
+        || path.extension().is_some()
 }
 
 /// Reads a plan and refuses what could not run or must not be kept.
 pub(super) fn runnable_plan(app: &App, path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
-    let mut ready = read_plan(path, infer)?;
+    runnable_part(app, path, infer, &TaskSelection::default())
+}
+
+/// The same for the tasks of it that were chosen.
+fn runnable_part(
+    app: &App,
+    path: &Path,
+    infer: bool,
+    selection: &TaskSelection,
+) -> anyhow::Result<ReadyPlan> {
+    let mut ready = read_plan(path, infer, selection)?;
     refuse_missing_sandbox(&ready)?;
     refuse_secrets(app, &ready)?;
     redact_plan_text(&app.redactor(), &mut ready.plan);
@@ -108,8 +161,10 @@ fn redact_value(redactor: &Redactor, value: &mut serde_json::Value) {
     }
 }
 
-fn read_plan(path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
+fn read_plan(path: &Path, infer: bool, selection: &TaskSelection) -> anyhow::Result<ReadyPlan> {
     let mut read = read_plan_file(path).map_err(|error| plan_problem(&error))?;
+    read.plan = select_tasks(&read.plan, selection)
+        .map_err(|error| CliProblem::usage(error.to_string()).with_remedy(error.hint()))?;
     if infer {
         let suggestions = graph::infer::infer_links(&read.plan.tasks);
         graph::infer::accept_suggestions(&mut read.plan.tasks, &suggestions);
@@ -117,14 +172,20 @@ fn read_plan(path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
     }
     let resolved = graph::resolve_graph(&read.plan.tasks, |_| true).map_err(|cycle| {
         let name = path.display();
-        CliProblem::failed(format!("{name}: tasks wait for each other: {cycle}"))
+        CliProblem::usage(format!("{name}: tasks wait for each other: {cycle}"))
             .with_remedy(format!("take one of these out; planwright check {name} names the lines"))
     })?;
+    let mut facts = resolved.to_facts(&read.plan.tasks);
+    let local = LocalContext::from_clock(&jiff::Zoned::now());
+    add_start_times(&mut facts, &read.plan, &local).map_err(|error| {
+        CliProblem::usage(format!("{}: {error}", path.display()))
+            .with_remedy(format!("planwright check {} says more", path.display()))
+    })?;
     Ok(ReadyPlan {
-        facts: resolved.to_facts(&read.plan.tasks),
+        facts,
         plan: read.plan,
         normalization: read.normalization,
-        file: Some(path.to_string_lossy().into_owned()),
+        file: Some(path.to_string_lossy().into_owned()).filter(|name| name != "-"),
     })
 }
 
@@ -136,17 +197,13 @@ fn inferred_note(suggestion: &graph::infer::LinkSuggestion) -> NormalizationChan
     }
 }
 
-/// A file that cannot be read is a mistake in the command; one with wrong content is a failure.
+/// A file that cannot be read or run is a mistake in what was asked for: nothing ran, and nothing failed.
 pub(super) fn plan_problem(error: &PlanFileError) -> CliProblem {
     let what = match error {
         PlanFileError::Unreadable { source, .. } => format!("{error}: {source}"),
         _ => error.to_string(),
     };
-    let problem = match error {
-        PlanFileError::Unreadable { .. } => CliProblem::usage(what),
-        _ => CliProblem::failed(what),
-    };
-    problem.with_remedy(error.hint())
+    CliProblem::usage(what).with_remedy(error.hint())
 }
 
 fn refuse_missing_sandbox(ready: &ReadyPlan) -> anyhow::Result<()> {
@@ -154,7 +211,7 @@ fn refuse_missing_sandbox(ready: &ReadyPlan) -> anyhow::Result<()> {
         ready.plan.tasks.iter().find(|task| task.sandbox == SandboxChoice::Workspace)
         && let SandboxState::NotEnforced { why } = Sandbox::with_current_program().state()
     {
-        return Err(CliProblem::failed(format!(
+        return Err(CliProblem::usage(format!(
             "task `{}` asks for a sandbox, and there is none here: {why}",
             confined.id
         ))
@@ -168,9 +225,16 @@ fn refuse_missing_sandbox(ready: &ReadyPlan) -> anyhow::Result<()> {
 fn refuse_secrets(app: &App, ready: &ReadyPlan) -> anyhow::Result<()> {
     let redactor = app.redactor();
     for task in &ready.plan.tasks {
-        if let RunKind::Shell(command) = &task.run
-            && redactor.would_change(command)
-        {
+        let own = match &task.run {
+            RunKind::Shell(command) => Some(command),
+            RunKind::Agent {} | RunKind::Human {} => None,
+        };
+        let checks = task.exit_criteria.iter().filter_map(|criterion| match criterion {
+            ExitCriterion::Command { command, .. } => Some(command),
+            _ => None,
+        });
+        let mut commands = own.into_iter().chain(checks).chain(task.env.values());
+        if let Some(command) = commands.find(|command| redactor.would_change(command)) {
             return Err(secret_problem(task.id.as_str(), redactor.find_variable(command)).into());
         }
     }
@@ -179,13 +243,13 @@ fn refuse_secrets(app: &App, ready: &ReadyPlan) -> anyhow::Result<()> {
 
 fn secret_problem(task: &str, variable: Option<&str>) -> CliProblem {
     let Some(name) = variable else {
-        return CliProblem::failed(format!(
+        return CliProblem::usage(format!(
             "the command of task `{task}` holds what looks like a secret"
         ))
         .with_remedy("keep it out of the plan: put it in an environment variable and name that");
     };
     let name = planwright_text::clean_line(name);
-    CliProblem::failed(format!(
+    CliProblem::usage(format!(
         "the command of task `{task}` holds the value of the environment variable {name}, which is kept secret"
     ))
     .with_remedy(format!(
@@ -207,7 +271,7 @@ fn refuse_missing_dependencies(
     if missing.is_empty() || args.allow_missing || !shared.yes {
         return Ok(());
     }
-    Err(CliProblem::failed(format!(
+    Err(CliProblem::usage(format!(
         "the plan depends on tasks that are not there: {}",
         missing.join("; ")
     ))

@@ -13,17 +13,18 @@ use super::descriptors::check_open_files;
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::session_actions::session_bookmarks;
 use crate::app::{self, App, ResumeOptions};
+use crate::headless::run_reports::ReportArgs;
 use crate::headless::{
     self, HeadlessEnding, HeadlessFormat, LineSink, PresetAnswers, SessionFollower,
 };
 use planwright_engine::resume::ResumeMode;
 use planwright_engine::{SessionChannel, SessionHandle};
 use planwright_model::event::{CloseReason, Command};
-use planwright_model::{Actor, RequestKind, SessionId};
+use planwright_model::{Actor, RequestKind, SessionId, TaskId};
 use planwright_state::replay::History;
-use planwright_state::{RunPhase, SessionState, SessionStatus, TaskStatus};
+use planwright_state::{RunPhase, SessionState, SessionStatus, SkipRoots, TaskRow, TaskStatus};
 use planwright_store::{Store, StoreError};
-use planwright_tui::{self as tui, ExitReason, SessionView, TuiError};
+use planwright_tui::{self as tui, ExitReason, SessionTarget, SessionView, TuiError};
 
 /// Lines on standard output, with a bar below them on a terminal.
 #[derive(Debug, Default)]
@@ -103,6 +104,10 @@ pub(super) struct ResumeRequest {
     pub(super) restarts: bool,
     /// Another plan was handed in; and whether approving it starts the run again.
     pub(super) replaces: Option<bool>,
+    /// What a screen opens with.
+    pub(super) target: Option<SessionTarget>,
+    /// What is written about the run when it has ended.
+    pub(super) reports: ReportArgs,
 }
 
 impl From<PresetAnswers> for ResumeRequest {
@@ -184,11 +189,19 @@ pub(super) async fn show_or_follow(
     handle: SessionHandle,
     request: ResumeRequest,
 ) -> anyhow::Result<CliExit> {
+    let (id, reports) = (handle.id.clone(), request.reports.clone());
     let exit = if shared.headless {
         follow_headless(shared, store, handle, request).await
     } else {
-        show_with_forks(shared, app, store, handle, request.answers).await
+        show_with_forks(shared, app, store, handle, request).await
     };
+    if exit.is_ok() && !reports.is_empty() {
+        let mut history = app::session_history(store, &id)?;
+        let head = history.head_seq()?;
+        let annotations = reports.write_reports(&*history.state_at(head)?)?;
+        let mut out = StdoutWriter::new();
+        annotations.iter().try_for_each(|line| out.write_line(line))?;
+    }
     store.close();
     exit
 }
@@ -207,16 +220,31 @@ pub(super) async fn follow_headless(
         HeadlessFormat::Text
     };
     let (id, state, exit) = follow_to_end(store, handle, request, format).await?;
-    report_ending(&id, &state, exit, shared.json);
+    report_ending(store, &id, &state, exit, shared.json);
     Ok(exit)
 }
 
 /// Says how a session without a screen ended: what waits for the person, or where it stands.
-pub(super) fn report_ending(id: &SessionId, state: &SessionState, exit: CliExit, json: bool) {
+pub(super) fn report_ending(
+    store: &Store,
+    id: &SessionId,
+    state: &SessionState,
+    exit: CliExit,
+    json: bool,
+) {
     let failed = headless::model_failure(state).is_some();
+    // What went wrong comes before what only waits.
+    for line in failure_lines(store, id, state) {
+        super::eprint_line(&line);
+    }
+    let waits = !state.requests.open.is_empty() || state.tasks.is_only_person_left();
     match exit {
         CliExit::NeedsPerson | CliExit::CapReached => report_waiting(id, state, json),
         CliExit::Failed if failed => report_waiting(id, state, json),
+        CliExit::Failed if waits => {
+            report_status(id, state);
+            report_waiting(id, state, json);
+        }
         _ => report_status(id, state),
     }
 }
@@ -237,6 +265,7 @@ async fn follow_to_end(
     format: HeadlessFormat,
 ) -> anyhow::Result<(SessionId, SessionState, CliExit)> {
     let mut follower = SessionFollower {
+        session: handle.id.clone(),
         history: app::session_history(store, &handle.id)?,
         head: handle.head.clone(),
         commands: handle.commands.clone(),
@@ -288,8 +317,10 @@ async fn follow_to_end(
     let state = follower.state;
     let exit = match ended {
         Err(signal) => CliExit::for_signal(signal),
-        // What was asked for cannot be had; that goes before what only waits.
-        Ok(HeadlessEnding::NeedsPerson) if headless::model_failure(&state).is_some() => {
+        // What was asked for cannot be had, or something failed; that goes before what only waits.
+        Ok(HeadlessEnding::NeedsPerson)
+            if headless::model_failure(&state).is_some() || state.tasks.has_failures() =>
+        {
             CliExit::Failed
         }
         Ok(HeadlessEnding::NeedsPerson) if has_only_caps(&state) => CliExit::CapReached,
@@ -317,7 +348,7 @@ pub(super) fn report_waiting(id: &SessionId, state: &SessionState, json: bool) {
     }
     if json {
         // The session is closed and saved; that nobody reads this changes nothing about it.
-        let _ = StdoutWriter::new().write_line(&headless::waiting_json(state).to_string());
+        let _ = StdoutWriter::new().write_line(&headless::waiting_json(id, state).to_string());
     }
     report_needs_person(id, state);
 }
@@ -338,7 +369,7 @@ async fn wait_for_signal() -> std::io::Result<&'static str> {
 
 /// Says where a session stands and how to go on, for people; standard output is for what was asked for.
 pub(super) fn report_status(id: &SessionId, state: &SessionState) {
-    let (counts, status) = (state.tasks.status_counts(), state.status());
+    let (counts, status) = (state.tasks.work_counts(), state.status());
     super::eprint_line(&format!(
         "session {}: {}, {} of {} done",
         id.short_id(),
@@ -346,9 +377,6 @@ pub(super) fn report_status(id: &SessionId, state: &SessionState) {
         counts.done,
         counts.total(),
     ));
-    for (task, why) in failed_tasks(state).take(FAILURES_SHOWN) {
-        super::eprint_line(&format!("  {task} failed: {why}"));
-    }
     for step in status.next_commands(id.short_id()).lines() {
         super::eprint_line(&format!("  {step}"));
     }
@@ -356,14 +384,43 @@ pub(super) fn report_status(id: &SessionId, state: &SessionState) {
 
 /// How many tasks that failed are named at the end; `sessions show` has them all.
 const FAILURES_SHOWN: usize = 5;
+/// How many of the last lines of each are shown.
+const TAIL_SHOWN: usize = 15;
 
-/// The tasks that failed, each with the reason, in one line that is fit to be printed.
-fn failed_tasks(state: &SessionState) -> impl Iterator<Item = (String, String)> {
-    let line = |text: &str| planwright_text::clean_line(text).into_owned();
-    state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed).map(move |(id, row)| {
-        let why = row.failure.as_ref().map_or("", |failure| failure.message.as_str());
-        (line(id.as_str()), line(why))
-    })
+/// A line for each task that failed: why, as its output says it, and how many were skipped because of it.
+fn failure_lines(store: &Store, id: &SessionId, state: &SessionState) -> Vec<String> {
+    let failed: Vec<(&TaskId, &TaskRow)> =
+        state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed).collect();
+    let skips = SkipRoots::from_tasks(&state.tasks);
+    // What a task recorded about itself says less, and is there without the store.
+    let causes = app::home::read_failures(store, id, state).unwrap_or_default();
+    let line = |(id, row): &(&TaskId, &TaskRow)| {
+        let recorded = row.failure.as_ref().map_or("", |failure| failure.message.as_str());
+        let printed = causes.get(*id).map(|found| found.cause.as_str());
+        let cause = printed.filter(|cause| !cause.is_empty()).unwrap_or(recorded);
+        let skipped =
+            state.tasks.position(id).map_or(0, |task| skips.skipped_because_of(task).len());
+        let skipped = match skipped {
+            0 => String::new(),
+            count => {
+                let tasks = planwright_text::units::format_counted(count, "task");
+                format!("; {tasks} skipped because of it")
+            }
+        };
+        let text = format!("{} failed: {cause}{skipped}", state.title_by_id(id));
+        planwright_text::clean_line(&text).into_owned()
+    };
+    let mut lines = Vec::new();
+    for failure in failed.iter().take(FAILURES_SHOWN) {
+        lines.push(line(failure));
+        let tail: Vec<&str> = failure.1.output_tail.lines().collect();
+        let last = &tail[tail.len().saturating_sub(TAIL_SHOWN)..];
+        lines.extend(last.iter().map(|line| format!("  {}", planwright_text::clean_line(line))));
+    }
+    if let Some(more) = failed.len().checked_sub(FAILURES_SHOWN).filter(|more| *more > 0) {
+        lines.push(format!("… and {more} more failed: planwright sessions show {}", id.short_id()));
+    }
+    lines
 }
 
 fn report_needs_person(id: &SessionId, state: &SessionState) {
@@ -380,11 +437,11 @@ pub(super) async fn show_with_forks(
     app: &App,
     store: &Store,
     mut handle: SessionHandle,
-    mut answers: PresetAnswers,
+    mut request: ResumeRequest,
 ) -> anyhow::Result<CliExit> {
     loop {
         let (exit, made) =
-            show_screen(shared, app, store, handle, std::mem::take(&mut answers)).await?;
+            show_screen(shared, app, store, handle, std::mem::take(&mut request)).await?;
         let Some(made) = made else { return Ok(exit) };
         handle = app.resume_session(store, &made, ResumeOptions::view_only()).await?.0;
     }
@@ -395,10 +452,10 @@ async fn show_screen(
     app: &App,
     store: &Store,
     handle: SessionHandle,
-    answers: PresetAnswers,
+    request: ResumeRequest,
 ) -> anyhow::Result<(CliExit, Option<SessionId>)> {
     let settings = app.watched_settings(shared)?;
-    let flags = spawn_flag_answers(store, &handle, answers)?;
+    let flags = spawn_flag_answers(store, &handle, request.answers)?;
     let view = SessionView {
         id: handle.id.clone(),
         history: app::session_history(store, &handle.id)?,
@@ -406,6 +463,7 @@ async fn show_screen(
         bookmarks: session_bookmarks(store, &handle.id)?,
         actions: Some(app.session_actions()?),
         asks_fork: false,
+        target: request.target,
         commands: Some(handle.commands.clone()),
         start_at: None,
         plays: false,
@@ -515,11 +573,15 @@ fn session_exit(state: &SessionState) -> CliExit {
         SessionStatus::Abandoned | SessionStatus::Failed | SessionStatus::Dismissed => {
             CliExit::Failed
         }
-        SessionStatus::NeedsYou if headless::model_failure(state).is_some() => CliExit::Failed,
+        SessionStatus::NeedsYou
+            if headless::model_failure(state).is_some() || state.tasks.has_failures() =>
+        {
+            CliExit::Failed
+        }
         SessionStatus::NeedsYou if has_only_caps(state) => CliExit::CapReached,
         SessionStatus::NeedsYou => CliExit::NeedsPerson,
         SessionStatus::Done | SessionStatus::Held => CliExit::Success,
-        _ if state.tasks.status_counts().failed > 0 => CliExit::Failed,
+        _ if state.tasks.has_failures() => CliExit::Failed,
         SessionStatus::Yours => CliExit::NeedsPerson,
         // Left in the middle of its work, which goes on another time.
         _ => CliExit::Interrupted,

@@ -54,11 +54,11 @@ enum TodayCommand {
         #[arg(required = true, num_args = 1.., allow_hyphen_values = true)]
         when: Vec<String>,
     },
-    /// Plan late tasks again; without --way it shows what each way leads to
+    /// Plan late tasks again, or with --way replan whatever is open; without --way it shows what each way leads to
     CatchUp {
         /// The plan, if several are late
         session: Option<String>,
-        /// What happens to the late tasks: move, skip or push
+        /// What happens: move, skip, push, or replan to plan all open tasks again
         #[arg(long, value_parser = parse_way)]
         way: Option<CatchUpWay>,
         /// Go back to the dates from before the last catch-up
@@ -132,7 +132,7 @@ pub(super) fn execute_today(shared: &SharedArgs, args: &TodayArgs) -> anyhow::Re
 
 fn parse_way(text: &str) -> Result<CatchUpWay, String> {
     let named = CatchUpWay::ALL.into_iter().find(|way| way.name() == text.trim().to_lowercase());
-    named.ok_or_else(|| "write move, skip or push".to_owned())
+    named.ok_or_else(|| "write move, skip, push or replan".to_owned())
 }
 
 /// Prints what is due.

@@ -34,7 +34,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 27] = [
+const NAMES: [&str; 30] = [
     "theme",
     "ascii",
     "reduced_motion",
@@ -49,6 +49,9 @@ const NAMES: [&str; 27] = [
     "breaker_threshold",
     "breaker_cooldown_sec",
     "react_max_iterations",
+    "task_token_limit",
+    "task_budget_usd",
+    "task_wall_time_min",
     "result_char_limit",
     "planner_rounds",
     "token_budget_buffer",
@@ -112,6 +115,8 @@ impl ConfigReader<'_> {
             // A heading with nothing below it, as the file of `config init` has them, sets nothing.
             "confidence_weights" | "limits" | "policy"
                 if item.as_table_like().is_some_and(TableLike::is_empty) => {}
+            // The old name of a limit that is now the same for planning and agents.
+            "wall_time_sec" => self.read_old_call_limit(name, item, &mut settings.models)?,
             "theme" => settings.theme = self.read_text(name, item)?,
             "ascii" => settings.ascii = self.read_flag(name, item)?,
             "reduced_motion" => settings.reduced_motion = self.read_flag(name, item)?,
@@ -138,6 +143,11 @@ impl ConfigReader<'_> {
             }
             "react_max_iterations" => {
                 settings.react_max_iterations = self.read_positive(name, item)?;
+            }
+            "task_token_limit" => settings.task_token_limit = self.read_positive(name, item)?,
+            "task_budget_usd" => settings.task_budget_usd = self.read_dollars(name, item)?,
+            "task_wall_time_min" => {
+                settings.task_wall_time_min = self.read_positive(name, item)?;
             }
             "result_char_limit" => settings.result_char_limit = self.read_positive(name, item)?,
             "planner_rounds" => settings.planner_rounds = self.read_positive(name, item)?,
@@ -387,12 +397,15 @@ mod tests {
     #[test]
     fn every_number_of_planning_and_the_policy_can_be_set() {
         let settings = read(
-            "wall_time_sec = 300\nrevision_limit = 9\nrequire_rfc_for_new_subtype = false\n\
+            "segment_max_sec = 300\nrevision_limit = 9\nrequire_rfc_for_new_subtype = false\n\
              [policy]\ntone = \"clinical\"\nprobing_depth = 3\n",
         )
         .unwrap();
         let limits = settings.plan_limits();
-        assert_eq!((limits.wall_time_sec, limits.revision_limit, limits.turn_limit), (300, 9, 10));
+        assert_eq!(
+            (limits.segment_max_sec, limits.revision_limit, limits.turn_limit),
+            (300, 9, 10)
+        );
         assert!(!settings.planning.require_rfc_for_new_subtype.value);
         assert!(settings.planning.allow_new_subtype_proposals.value);
         let policy = &settings.planning.policy.value;

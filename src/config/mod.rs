@@ -36,7 +36,7 @@ pub(crate) use tools::{McpConfig, PermissionConfig, ToolsConfig};
 pub(crate) use zone::{time_zone, use_time_zone};
 
 use planwright_files::{self as files, FileLimit};
-use planwright_model::{ExecutionLimits, MicroDollars, PlanLimits, RunCapSettings};
+use planwright_model::{ExecutionLimits, MicroDollars, PlanLimits, RunCapSettings, TaskBudget};
 
 /// How many tasks may run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,8 +116,15 @@ pub struct Settings {
     pub breaker_threshold: SourcedSetting<u64>,
     /// How long an open breaker refuses calls.
     pub breaker_cooldown_sec: SourcedSetting<u64>,
-    /// How often a task may think and act before it must answer.
+    /// How often a task may think and act before the person is asked. Unset, an open conversation has more turns than
+    /// strict steps have.
     pub react_max_iterations: SourcedSetting<u64>,
+    /// Tokens that an agent may use for one task before the person is asked.
+    pub task_token_limit: SourcedSetting<u64>,
+    /// Dollars that one task may cost before the person is asked.
+    pub task_budget_usd: SourcedSetting<f64>,
+    /// Minutes that an agent may work on one task before the person is asked.
+    pub task_wall_time_min: SourcedSetting<u64>,
     /// How much of a nested result the model reads.
     pub result_char_limit: SourcedSetting<u64>,
     /// How often the planner may be asked again about one task.
@@ -174,6 +181,9 @@ impl Default for Settings {
             breaker_threshold: SourcedSetting::built_in(limits.breaker_threshold.into()),
             breaker_cooldown_sec: SourcedSetting::built_in(limits.breaker_cooldown_sec),
             react_max_iterations: SourcedSetting::built_in(limits.react_max_iterations.into()),
+            task_token_limit: SourcedSetting::built_in(limits.task_budget.tokens),
+            task_budget_usd: SourcedSetting::built_in(2.0),
+            task_wall_time_min: SourcedSetting::built_in(limits.task_budget.wall_time_min),
             result_char_limit: SourcedSetting::built_in(limits.result_char_limit.into()),
             planner_rounds: SourcedSetting::built_in(limits.planner_rounds.into()),
             token_budget_buffer: SourcedSetting::built_in(limits.token_budget_buffer),
@@ -237,6 +247,15 @@ impl Settings {
             breaker_threshold: small(&self.breaker_threshold),
             breaker_cooldown_sec: self.breaker_cooldown_sec.value,
             react_max_iterations: small(&self.react_max_iterations),
+            task_budget: TaskBudget {
+                turns: match self.react_max_iterations.origin {
+                    SettingOrigin::BuiltIn => TaskBudget::default().turns,
+                    _ => small(&self.react_max_iterations),
+                },
+                tokens: self.task_token_limit.value,
+                cost: MicroDollars::from_dollars(self.task_budget_usd.value),
+                wall_time_min: self.task_wall_time_min.value,
+            },
             result_char_limit: small(&self.result_char_limit),
             planner_rounds: small(&self.planner_rounds),
             token_budget_buffer: self.token_budget_buffer.value,
@@ -269,6 +288,9 @@ impl Settings {
             setting_row("breaker_threshold", &self.breaker_threshold),
             setting_row("breaker_cooldown_sec", &self.breaker_cooldown_sec),
             setting_row("react_max_iterations", &self.react_max_iterations),
+            setting_row("task_token_limit", &self.task_token_limit),
+            setting_row("task_budget_usd", &self.task_budget_usd),
+            setting_row("task_wall_time_min", &self.task_wall_time_min),
             setting_row("result_char_limit", &self.result_char_limit),
             setting_row("planner_rounds", &self.planner_rounds),
             setting_row("token_budget_buffer", &self.token_budget_buffer),
@@ -310,7 +332,6 @@ impl Settings {
             setting_row("unparsed_limit", &planning.unparsed_limit),
             setting_row("revision_limit", &planning.revision_limit),
             setting_row("escalation_round_limit", &planning.escalation_round_limit),
-            setting_row("wall_time_sec", &planning.wall_time_sec),
             setting_row("segment_max_sec", &planning.segment_max_sec),
             setting_row("allow_new_subtype_proposals", &planning.allow_new_subtype_proposals),
             setting_row("require_rfc_for_new_subtype", &planning.require_rfc_for_new_subtype),
@@ -321,6 +342,10 @@ impl Settings {
             setting_row("provider", &models.provider),
             setting_row("model", &models.model),
             setting_row("protocol", &models.protocol),
+            setting_row("profile", &models.profile),
+            setting_row("effort", &models.effort),
+            setting_row("model_call_limit_sec", &models.model_call_limit_sec),
+            setting_row("outage_wait_min", &models.outage_wait_min),
             setting_row("record", &models.record),
             setting_row("daily_budget_usd", &models.daily_budget_usd),
             setting_row("soft_budget_per_turn_usd", &models.soft_budget_per_turn_usd),

@@ -16,8 +16,6 @@ pub struct PlanningSettings {
     pub unparsed_limit: SourcedSetting<u64>,
     pub revision_limit: SourcedSetting<u64>,
     pub escalation_round_limit: SourcedSetting<u64>,
-    /// Seconds without anything to see.
-    pub wall_time_sec: SourcedSetting<u64>,
     /// Seconds of work between two words of the person's.
     pub segment_max_sec: SourcedSetting<u64>,
     /// Whether a subtype that is not known may be proposed.
@@ -39,7 +37,6 @@ impl Default for PlanningSettings {
             unparsed_limit: SourcedSetting::built_in(limits.unparsed_limit.into()),
             revision_limit: SourcedSetting::built_in(limits.revision_limit.into()),
             escalation_round_limit: SourcedSetting::built_in(limits.escalation_round_limit.into()),
-            wall_time_sec: SourcedSetting::built_in(limits.wall_time_sec),
             segment_max_sec: SourcedSetting::built_in(limits.segment_max_sec),
             allow_new_subtype_proposals: SourcedSetting::built_in(true),
             require_rfc_for_new_subtype: SourcedSetting::built_in(true),
@@ -61,7 +58,7 @@ impl PlanningSettings {
             unparsed_limit: small(&self.unparsed_limit),
             revision_limit: small(&self.revision_limit),
             escalation_round_limit: small(&self.escalation_round_limit),
-            wall_time_sec: self.wall_time_sec.value,
+            wall_time_sec: None,
             segment_max_sec: self.segment_max_sec.value,
         }
     }

@@ -123,6 +123,9 @@ fn tighten_settings(settings: &mut Settings, wanted: &Settings) {
         &wanted.models.soft_budget_per_turn_usd,
     );
     lower_limit(&mut settings.react_max_iterations, &wanted.react_max_iterations);
+    lower_limit(&mut settings.task_token_limit, &wanted.task_token_limit);
+    lower_limit(&mut settings.task_budget_usd, &wanted.task_budget_usd);
+    lower_limit(&mut settings.task_wall_time_min, &wanted.task_wall_time_min);
     lower_limit(&mut settings.agent_max_requests_per_task, &wanted.agent_max_requests_per_task);
     // No limit at all is the loosest.
     if let Some(minutes) = wanted.run_wall_time_min.value

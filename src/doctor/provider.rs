@@ -8,23 +8,27 @@ use tokio_util::sync::CancellationToken;
 use super::DoctorCheck;
 use planwright_llm::cost::{Ledger, ModelPricing};
 use planwright_llm::model_capability_cache;
-use planwright_llm::protocol::ModelDialogue;
+use planwright_llm::protocol::{ModelDialogue, ProtocolDemotion};
 use planwright_llm::provider::{
     ModelFactory, OFFLINE, OllamaProbe, ProviderChoice, ProviderContext, choose_provider,
 };
 use planwright_llm::{
-    AnswerDelta, GenerateRequest, JsonSupport, LanguageModel, Message, ModelError,
+    AnswerDelta, GenerateRequest, JsonSupport, LanguageModel, Message, ModelEffort, ModelError,
+    ThinkingSupport,
 };
 use planwright_text::units;
 
 /// Variables that lead requests through a proxy.
 const PROXIES: [&str; 4] = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
 
+/// The most that one live call may write, thinking included.
+const LIVE_TOKENS: u32 = 2_000;
+
 /// Whether the provider is really asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProbeMode {
     No,
-    /// A call of one token, and two small ones if it is not known what the model can do.
+    /// A call for one word, and two small ones if it is not known what the model can do.
     Live,
 }
 
@@ -58,7 +62,13 @@ pub(crate) async fn check_models(
     }
     checks.push(check_proxy(env));
     checks.push(check_limits(models));
-    checks.push(DoctorCheck::ok("prices", format!("as of {}", models.price_table().as_of)));
+    checks.extend(models.settings().replaced.iter().map(|old| {
+        let next = format!("rename it to {} in the config", old.by);
+        DoctorCheck::warn("old setting", old.describe(), next)
+    }));
+    let as_of = &models.model_table().as_of;
+    checks
+        .push(DoctorCheck::ok("models known", format!("windows, limits and prices as of {as_of}")));
     checks
 }
 
@@ -92,6 +102,7 @@ async fn check_model(models: &ModelFactory, provider: &str, asking: ProbeMode) -
         checks.extend(check_live_call(&dialogue).await);
     }
     checks.push(check_abilities(&dialogue, asking));
+    checks.push(check_profile(models, &dialogue));
     checks.push(check_token_count(&dialogue));
     checks
 }
@@ -138,10 +149,11 @@ fn check_price(model: &dyn LanguageModel, pricing: ModelPricing) -> DoctorCheck 
     }
 }
 
-/// One token, streamed, to see whether anybody answers and how.
+/// One word, streamed, to see whether anybody answers and how.
 async fn check_live_call(dialogue: &ModelDialogue) -> Vec<DoctorCheck> {
     let mut request = GenerateRequest::new(vec![Message::user("Say yes.")]);
-    request.max_output_tokens = Some(1);
+    // A model that thinks needs room for it before it can say anything.
+    request.max_output_tokens = Some(LIVE_TOKENS);
     let pieces = Mutex::new(0u32);
     let count = |delta: AnswerDelta| {
         if matches!(delta, AnswerDelta::Text { .. } | AnswerDelta::Thinking { .. }) {
@@ -179,13 +191,33 @@ fn check_abilities(dialogue: &ModelDialogue, asking: ProbeMode) -> DoctorCheck {
                 (false, JsonSupport::None) => "text",
                 (false, _) => "json",
             };
-            DoctorCheck::ok("abilities", format!("{known}; protocol {protocol}"))
+            let what = format!("{known}; protocol {protocol}");
+            match ProtocolDemotion::from_capability(known) {
+                None => DoctorCheck::ok("abilities", what),
+                Some(demotion) => {
+                    let why = demotion.describe(dialogue.model().info().label());
+                    let next = "if the model does call tools, set protocol = \"tools\"";
+                    DoctorCheck::warn("abilities", format!("{what}: {why}"), next)
+                }
+            }
         }
         None if asking == ProbeMode::Live => {
             DoctorCheck::warn("abilities", "could not be found out", "see above")
         }
         None => DoctorCheck::ok("abilities", "not known yet; --live finds them out"),
     }
+}
+
+fn check_profile(models: &ModelFactory, dialogue: &ModelDialogue) -> DoctorCheck {
+    let settings = models.settings();
+    let profile = dialogue.profile().as_str();
+    let effort = settings.effort.value.map_or("the provider's own", ModelEffort::as_str);
+    let thinks = match dialogue.model().info().facts.thinking {
+        ThinkingSupport::None => "no thinking known",
+        ThinkingSupport::Optional => "can think",
+        ThinkingSupport::Always => "always thinks",
+    };
+    DoctorCheck::ok("profile", format!("{profile} ({thinks}; effort: {effort})"))
 }
 
 fn check_token_count(dialogue: &ModelDialogue) -> DoctorCheck {
@@ -237,12 +269,11 @@ fn check_limits(models: &ModelFactory) -> DoctorCheck {
     DoctorCheck::ok(
         "limits",
         format!(
-            "connect {} s, first answer {} s, silence {} s, whole call {} s, {} MB",
+            "connect {} s, one call {} s, {} MB; outages are waited for up to {} min",
             limits.connect.as_secs(),
-            limits.first_byte.as_secs(),
-            limits.idle.as_secs(),
-            limits.total.as_secs(),
-            limits.answer_bytes >> 20
+            limits.call.as_secs(),
+            limits.answer_bytes >> 20,
+            models.settings().outage_wait_min.value
         ),
     )
 }

@@ -27,7 +27,12 @@ pub(crate) struct HeadlessProgress {
 
 impl HeadlessProgress {
     /// The lines that a record gives: none for single steps.
-    pub(crate) fn record_lines(&mut self, record: &Record, zone: &TimeZone) -> Vec<String> {
+    pub(crate) fn record_lines(
+        &mut self,
+        record: &Record,
+        state: &SessionState,
+        zone: &TimeZone,
+    ) -> Vec<String> {
         match &record.event {
             Event::Call(CallEvent::Output { call, text, .. }) => {
                 let tail = self.tails.entry(call.task.clone()).or_default();
@@ -43,7 +48,8 @@ impl HeadlessProgress {
                 let mut lines: Vec<String> =
                     tail.into_iter().map(|line| format!("{:32} {line}", "")).collect();
                 lines.extend(
-                    TraceEntry::from_record(record).map(|entry| readable_line(&entry, zone)),
+                    TraceEntry::from_record_in(record, state)
+                        .map(|entry| readable_line(&entry, zone)),
                 );
                 return lines;
             }
@@ -52,7 +58,7 @@ impl HeadlessProgress {
             }
             _ => {}
         }
-        let told = TraceEntry::from_record(record).filter(|entry| {
+        let told = TraceEntry::from_record_in(record, state).filter(|entry| {
             !matches!(
                 entry.kind,
                 TraceEntryKind::Thought | TraceEntryKind::Action | TraceEntryKind::Observed
@@ -64,7 +70,7 @@ impl HeadlessProgress {
 
 /// How far the run is: `[######------] 3/11 done, 2 running: api 12 s, docs 3 s`. Empty before it began.
 pub(crate) fn progress_bar(state: &SessionState, now: Timestamp) -> String {
-    let counts = state.tasks.status_counts();
+    let counts = state.tasks.work_counts();
     if state.run.started_at.is_none() || counts.total() == 0 {
         return String::new();
     }
@@ -104,7 +110,7 @@ mod tests {
         let (mut lines, mut longest) = (Vec::new(), 0);
         for record in &records {
             state.apply(record);
-            lines.extend(progress.record_lines(record, &TimeZone::UTC));
+            lines.extend(progress.record_lines(record, &state, &TimeZone::UTC));
             let bar = progress_bar(&state, record.at);
             let full = bar.matches('#').count();
             longest = longest.max(full);

@@ -62,6 +62,7 @@ fn answer_in_words(request: &Request, text: &str) -> Option<Answer> {
             | RequestKind::Validation { .. }
             | RequestKind::LowConfidence { .. }
             | RequestKind::ModelTrouble { .. }
+            | RequestKind::AgentQuestion { .. }
     );
     (takes_words && !text.is_empty() && request.available_choice(A::Reply).is_some())
         .then(|| Answer::with_text(A::Reply, text))

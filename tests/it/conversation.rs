@@ -84,6 +84,7 @@ fn options(model: Arc<dyn LanguageModel>, asks: u32) -> EngineOptions {
         next_ask: Arc::new(AtomicU32::new(asks)),
         temperature: None,
         max_output_tokens: None,
+        workspace: None,
     };
     let planner = Planner { model: Some(Arc::new(client)), ..Planner::offline("Europe/Berlin") };
     EngineOptions {

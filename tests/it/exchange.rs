@@ -234,6 +234,38 @@ fn every_format_is_written_and_not_empty() {
 }
 
 #[test]
+fn a_finished_run_is_exported_with_what_became_of_its_tasks() {
+    let place = run_place();
+    let exported = |format: &str| text(&place.run(&["export", "last", "--format", format]));
+    let gantt = exported("gantt");
+    assert!(gantt.contains("dateFormat YYYY-MM-DDTHH:mm:ss.SSS"), "{gantt}");
+    assert!(gantt.contains(" :done, 2"), "{gantt}");
+    let flowchart = exported("mermaid");
+    assert!(flowchart.contains("<br/>done in "), "{flowchart}");
+    assert!(flowchart.contains("    classDef done "), "{flowchart}");
+    let dot = exported("dot");
+    assert!(dot.contains("style=filled"), "{dot}");
+    let table = exported("csv");
+    assert!(table.starts_with("id,title,status,who,"), "{table}");
+    assert!(table.contains(",done,command,"), "{table}");
+}
+
+#[test]
+fn a_report_begins_with_what_failed_and_why() {
+    let place = Place::new();
+    let plan = place.plan(
+        "[[tasks]]\nid = \"a\"\ndescription = \"Run the tests\"\nrun = { shell = \"echo 'thread main panicked at src/a.rs:3: no rows' >&2; exit 101\" }\n\
+         [[tasks]]\nid = \"b\"\ndescription = \"Ship it\"\nrun = { shell = \"true\" }\ndepends_on = [\"a\"]\n",
+    );
+    place.run(&["run", &plan, "--headless", "--yes"]);
+    let report = text(&place.run(&["export", "last", "--format", "markdown"]));
+    let failed = report.find("## Failed").unwrap_or_else(|| panic!("{report}"));
+    assert!(failed < report.find("## Tasks").unwrap(), "{report}");
+    assert!(report.contains("panicked at src/a.rs:3: no rows"), "{report}");
+    assert!(report.contains("Skipped because of it: Ship it."), "{report}");
+}
+
+#[test]
 fn spans_are_sent_to_a_collector() {
     let place = run_place();
     let collector = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -450,11 +450,11 @@ fn the_style_is_asked_once_and_flags_override_settings() {
             .map(|record| record["event"]["body"].clone())
             .unwrap()
     };
-    let config = "user_id = \"ann\"\nwall_time_sec = 90\n[policy]\ntone = \"clinical\"\nautonomy = \"low\"\n";
+    let config = "user_id = \"ann\"\nsegment_max_sec = 90\n[policy]\ntone = \"clinical\"\nautonomy = \"low\"\n";
     let body = began(config, &["--policy", "autonomy=high"]);
     assert_eq!(body["policy"]["tone"], "clinical", "the config file goes over what is built in");
     assert_eq!(body["policy"]["autonomy"], "high", "the flag goes over the config file");
-    assert_eq!(body["limits"]["wall_time_sec"], 90);
+    assert_eq!(body["limits"]["segment_max_sec"], 90);
     assert!(body["thread_id"].as_str().unwrap().starts_with("user_ann:"));
 }
 
@@ -505,7 +505,7 @@ fn hours_are_set_once_and_every_plan_keeps_to_them() {
     let run = |args: &[&str]| place.run(&[&["--config", &named], args].concat());
     let plan = ["plan", "launch a newsletter", "--headless", "--yes"];
     let before = text(&run(&plan));
-    let hint = "your hours are Mon – Fri 09:00 – 17:00; planwright config set me.hours";
+    let hint = "your hours are Mon – Fri 18:00 – 21:00, Sat and Sun 10:00 – 17:00; planwright config set me.hours";
     assert!(before.contains(hint), "{before}");
 
     let wrong = run(&["config", "set", "me.hours", "whenever"]);

@@ -197,7 +197,9 @@ fn bad_input_gets_one_clear_sentence_and_its_exit_code() {
         for args in [&["run", &plan, "--headless", "--yes"][..], &["check", &plan][..]] {
             let output = place.run(args);
             let all = format!("{}{}", stderr(&output), String::from_utf8_lossy(&output.stdout));
-            assert_eq!(code(&output), *exit, "{all}");
+            // Nothing ran: that is no failure of a task.
+            let expected = if args[0] == "run" { 2 } else { *exit };
+            assert_eq!(code(&output), expected, "{all}");
             assert!(all.contains(words), "{words} is not in: {all}");
         }
     }
@@ -214,8 +216,116 @@ fn bad_input_gets_one_clear_sentence_and_its_exit_code() {
         assert!(stderr(&output).contains(next), "{}", stderr(&output));
     }
     let output = place.run(&["run", &place.plan(DIAMOND)]);
-    assert_eq!(code(&output), 2, "without a terminal");
-    assert!(stderr(&output).contains("--headless"), "{}", stderr(&output));
+    assert_eq!(code(&output), 3, "without a terminal it is headless, and nobody approves");
+    for words in [&["reusme", "last", "--headless", "--yes"][..], &["chek", "plan.toml"], &["rnu"]]
+    {
+        let output = place.run(words);
+        assert_eq!(code(&output), 2, "{words:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("did you mean"), "{}", stderr(&output));
+    }
+}
+
+/// Each way a run of a plan file ends, with its exit code. None of them needs a flag but `--yes`.
+#[test]
+fn every_ending_of_a_run_has_its_exit_code() {
+    let task = |id: &str, fields: &str| {
+        format!("[[tasks]]\nid = \"{id}\"\ndescription = \"{id}\"\n{fields}\n")
+    };
+    let shell = |id: &str, command: &str, more: &str| {
+        task(id, &format!("run = {{ shell = \"{command}\" }}\n{more}"))
+    };
+    let human = task("sign", "run = { human = {} }");
+    let criteria = "exit_criteria = [{ kind = \"file_exists\", path = \"nowhere\" }]";
+    let cases: Vec<(&str, String, i32)> = vec![
+        ("all done", shell("a", "true", ""), 0),
+        ("a failure", shell("a", "exit 3", ""), 1),
+        ("a signal", shell("a", "kill -9 $$", ""), 1),
+        ("a time limit", shell("a", "sleep 9", "timeout = 1"), 1),
+        ("a criterion", shell("a", "true", criteria), 1),
+        ("a failure that is put up with", shell("a", "false", "continue_on_error = true"), 0),
+        (
+            "a cleanup that is not needed",
+            shell("a", "true", "") + &shell("b", "true", "depends_on = [\"a\"]\nwhen = \"failed\""),
+            0,
+        ),
+        (
+            "a cleanup after a failure",
+            shell("a", "false", "")
+                + &shell("b", "true", "depends_on = [\"a\"]\nwhen = \"always\""),
+            1,
+        ),
+        (
+            "a retry that helps",
+            shell(
+                "a",
+                "test -e again || { touch again; false; }",
+                "retries = { max = 1, backoff = 0 }",
+            ),
+            0,
+        ),
+        ("a task of the person's", human.clone(), 3),
+        ("a failure beside a task of the person's", shell("a", "false", "") + &human, 1),
+        ("a shell that is not there", shell("a", "true", "shell = [\"/nowhere/sh\"]"), 1),
+        ("a directory that is not there", shell("a", "true", "cwd = \"nowhere\""), 1),
+        (
+            "a cycle",
+            shell("a", "true", "depends_on = [\"b\"]")
+                + &shell("b", "true", "depends_on = [\"a\"]"),
+            2,
+        ),
+        ("an unknown field", shell("a", "true", "retrys = 1"), 2),
+        ("a directory outside", shell("a", "true", "cwd = \"..\""), 2),
+    ];
+    for (what, text, expected) in cases {
+        let place = Place::new();
+        let output = place.run(&["run", &place.plan(&text), "--yes"]);
+        let printed = format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+        assert_eq!(code(&output), expected, "{what}: {printed}");
+    }
+    let place = Place::new();
+    let plan = place.plan(&(shell("a", "touch a", "tags = [\"x\"]") + &shell("b", "touch b", "")));
+    for (words, expected, made) in
+        [(&["b"][..], 0, "b"), (&["--tag", "x"], 0, "a"), (&["c"], 2, ""), (&["--tag", "y"], 2, "")]
+    {
+        let args: Vec<&str> =
+            ["run", &plan, "--yes"].into_iter().chain(words.iter().copied()).collect();
+        let output = place.run(&args);
+        assert_eq!(code(&output), expected, "{words:?}: {}", stderr(&output));
+        for file in ["a", "b"] {
+            let path = place.work().join(file);
+            assert_eq!(path.exists(), file == made, "{words:?}");
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+#[test]
+fn the_end_of_a_run_has_causes_with_output_and_json_names_the_session() {
+    let place = Place::new();
+    let plan = place.plan(
+        "[[tasks]]\nid = \"a\"\ndescription = \"Compile\"\nrun = { shell = \"echo one; echo two >&2; exit 4\" }\n",
+    );
+    let output = place.run(&["run", &plan, "--yes"]);
+    let printed = stderr(&output);
+    let lines: Vec<&str> = printed.lines().collect();
+    let failed = lines.iter().position(|line| line.starts_with("Compile failed")).expect(&printed);
+    assert_eq!(lines[failed + 1..failed + 3], ["  one", "  two"], "{printed}");
+    let (junit, summary) = (place.work().join("junit.xml"), place.work().join("run.md"));
+    let (junit_name, summary_name) = (junit.to_str().unwrap(), summary.to_str().unwrap());
+    let reports = ["--junit", junit_name, "--summary", summary_name, "--github"];
+    let args: Vec<&str> = ["run", &plan, "--yes"].into_iter().chain(reports).collect();
+    let output = place.run(&args);
+    assert_eq!(code(&output), 1);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains("::error title=Compile failed::exit 4%0Aone%0Atwo"), "{printed}");
+    let junit = std::fs::read_to_string(junit).unwrap();
+    assert!(junit.contains("<failure message=\"exit 4\">one\ntwo</failure>"), "{junit}");
+    let summary = std::fs::read_to_string(summary).unwrap();
+    assert!(summary.contains("### Compile: exit 4"), "{summary}");
+    let output = place.run(&["run", &plan, "--yes", "--json"]);
+    let records = json_lines(&output);
+    let id = records[0]["session"].as_str().unwrap().to_owned();
+    assert!(!id.is_empty() && records.iter().all(|record| record["session"] == id.as_str()));
 }
 
 #[test]
@@ -226,7 +336,7 @@ fn missing_dependencies_need_consent() {
          [[tasks]]\nid = \"build\"\ndescription = \"x\"\nrun = { shell = \"true\" }\n",
     );
     let output = place.run(&["run", &plan, "--headless", "--yes"]);
-    assert_eq!(code(&output), 1);
+    assert_eq!(code(&output), 2);
     assert!(
         stderr(&output).contains("biuld") && stderr(&output).contains("--allow-missing"),
         "{}",
@@ -364,7 +474,7 @@ fn a_plan_with_a_secret_in_a_command_is_refused_before_anything_is_written() {
         .env("ANTHROPIC_API_KEY", KEY)
         .output()
         .unwrap();
-    assert_eq!(code(&output), 1);
+    assert_eq!(code(&output), 2);
     assert!(
         stderr(&output).contains("`a`") && stderr(&output).contains("environment variable"),
         "{}",

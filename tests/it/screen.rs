@@ -519,9 +519,9 @@ fn a_goal_is_planned_and_approved_with_the_mouse() {
     let mut terminal = Terminal::start(&place, &["--provider", "offline", "plan", goal], 40, 120);
     // An answer is picked with a click and given with a key.
     terminal.shows("How many hours a week");
-    let (column, row) = terminal.seen("9 hours");
+    let (column, row) = terminal.seen("10 h 30 min  ");
     terminal.click(column, row);
-    terminal.shows("►  9 hours");
+    terminal.shows("►  10 h 30 min  ");
     terminal.press_until("\r", "approve this plan?");
     // A click on a row selects it.
     let (column, row) = terminal.seen("Study sounds and script");

@@ -23,7 +23,8 @@ use planwright_model::agent_work::{AgentWork, ExecutorConclusion};
 use planwright_model::event::AgentEvent;
 use planwright_model::gate::GateSignals;
 use planwright_model::task::DEFAULT_TYPE;
-use planwright_model::{Category, ExecutionFailure, PrdvPhase, StepMetadata};
+use planwright_model::{AgentProfile, Category, ExecutionFailure, PrdvPhase, StepMetadata};
+use planwright_state::AgentProgress;
 
 /// The code of a failure at a limit that the person may raise.
 pub const TASK_CAP: &str = "task_cap";
@@ -41,6 +42,10 @@ pub(super) struct AgentAttempt<'a> {
     /// The tools that the role is limited to.
     pub(super) role_tools: Option<Vec<String>>,
     pub(super) reported_compactions: Mutex<std::collections::BTreeSet<String>>,
+    /// Arguments as the model wrote them, by the number of the call; the journal may not hold all of them.
+    pub(super) live_arguments: Mutex<std::collections::BTreeMap<u32, Value>>,
+    /// How the exit criteria stand in a conversation.
+    pub(super) findings: Mutex<planwright_model::agent_work::CriterionFindings>,
 }
 
 impl AgentServices {
@@ -51,7 +56,8 @@ impl AgentServices {
         say: AgentEventCallback<'_>,
         cancel: &CancellationToken,
     ) -> AgentEnd {
-        let past = job.past.clone().filter(|past| past.answer.is_none());
+        let profile = self.attempt_profile(job);
+        let past = Self::resumable_past(job, profile);
         let (role, prompt) = self.prompts.role_prompt(&job.task.agent_role);
         let unread = past.as_ref().and_then(|past| past.kept.clone());
         let sink = AgentEventSink::new(
@@ -77,10 +83,20 @@ impl AgentServices {
             cancel,
             role_tools: prompt.tools.clone(),
             reported_compactions: Mutex::default(),
+            live_arguments: Mutex::default(),
+            findings: Mutex::new(
+                past.as_ref()
+                    .and_then(|past| past.work.as_ref())
+                    .map(|work| work.findings.clone())
+                    .unwrap_or_default(),
+            ),
         };
         let next = past.as_ref().and_then(|past| past.task_state()?.next_step().map(str::to_owned));
         sink.record_decision(TaskDecision::task_begun(past.is_some(), next));
-        let result = Box::pin(run.run_rounds()).await;
+        let result = match profile {
+            AgentProfile::Large => Box::pin(run.run_conversation()).await,
+            AgentProfile::Small => Box::pin(run.run_rounds()).await,
+        };
         let tokens = sink.progress().tokens;
         if let Ok(answer) = &result {
             sink.record(AgentEvent::Concluded {
@@ -91,6 +107,34 @@ impl AgentServices {
             });
         }
         AgentEnd { result, tokens }
+    }
+}
+
+impl AgentServices {
+    /// Whether a task is done in one open conversation or in strict steps. What was begun in one way is continued in it,
+    /// whatever has been learned about the model since, unless the person asked for the other.
+    pub fn attempt_profile(&self, job: &AgentJob) -> AgentProfile {
+        let begun = job.past.as_ref().filter(|past| past.answer.is_none()).and_then(|past| {
+            let strict = past.work.as_ref().map(|_| AgentProfile::Small);
+            past.conversation.as_ref().map(|_| AgentProfile::Large).or(strict)
+        });
+        let choice = self.dialogue.profile_choice();
+        begun.map_or_else(|| self.dialogue.profile(), |begun| choice.resolve_profile(begun))
+    }
+
+    /// What an earlier attempt left that this one can continue: work in the same profile, and a conversation only about
+    /// the task as it is now.
+    fn resumable_past(job: &AgentJob, profile: AgentProfile) -> Option<AgentProgress> {
+        let past = job.past.as_ref().filter(|past| past.answer.is_none())?;
+        let fits = match (&past.conversation, profile) {
+            (Some(talk), AgentProfile::Large) => {
+                talk.opening.task == super::conversation::task_digest(job)
+            }
+            (None, AgentProfile::Small) => true,
+            // Nothing was begun yet: what the person wrote before is all there is.
+            (None, AgentProfile::Large) | (Some(_), AgentProfile::Small) => false,
+        };
+        fits.then(|| past.clone())
     }
 }
 

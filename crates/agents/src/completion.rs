@@ -56,7 +56,11 @@ impl AgentAttempt<'_> {
         }
     }
 
-    fn plain_findings(&self, criteria: &[ExitCriterion], outputs: &[&Value]) -> CriterionFindings {
+    pub(super) fn plain_findings(
+        &self,
+        criteria: &[ExitCriterion],
+        outputs: &[&Value],
+    ) -> CriterionFindings {
         let workspace = self.services.toolbox.workspace();
         let exists = |path: &str| {
             workspace.open_file(path).is_ok() || workspace.list_directory(path).is_ok()
@@ -105,21 +109,9 @@ impl AgentAttempt<'_> {
         for (at, criterion) in criteria.iter().enumerate() {
             let ExitCriterion::Judged { text, .. } = criterion else { continue };
             let kind = self.services.types.get_or_generic(&work.state.task_type);
-            let mut state = json!({ "ask": "judge", "criterion": text });
-            state["task_type"] = json!(work.state.task_type);
-            let (mut request, _) = self.executor_prompt(kind, work, &state);
-            let words = format!(
-                "Does this hold, by what the results show: {text}\nSay `met` only if they show it. Give the evidence in `why`."
-            );
-            request.messages.push(planwright_llm::Message::user(words));
-            request.output_schema = Some(object_output_schema(
-                "verdict",
-                &json!({"met": {"type": "boolean"}, "why": {"type": "string"}}),
-                &["met", "why"],
-            ));
-            match self.ask_json(AgentModelRole::Judge, "judge", &request).await {
-                Ok(value) => {
-                    work.findings.insert(at, value.get("met") == Some(&Value::Bool(true)));
+            match self.judge_criterion(kind, work, text, None).await {
+                Ok((met, _)) => {
+                    work.findings.insert(at, met);
                 }
                 Err(error) => {
                     tracing::debug!(code = %error.code, "the judge gave no verdict on a criterion");
@@ -127,6 +119,34 @@ impl AgentAttempt<'_> {
                 }
             }
         }
+    }
+
+    /// Asks a model whether one criterion holds, and why.
+    pub(super) async fn judge_criterion(
+        &self,
+        kind: &TaskType,
+        work: &AgentWork,
+        text: &str,
+        report: Option<&str>,
+    ) -> Result<(bool, String), planwright_llm::ModelError> {
+        let mut state = json!({ "ask": "judge", "criterion": text });
+        state["task_type"] = json!(work.state.task_type);
+        if let Some(report) = report {
+            state["report"] = json!(report);
+        }
+        let (mut request, _) = self.executor_prompt(kind, work, &state);
+        let words = format!(
+            "Does this hold, by what the results show: {text}\nSay `met` only if they show it. Give the evidence in `why`."
+        );
+        request.messages.push(planwright_llm::Message::user(words));
+        request.output_schema = Some(object_output_schema(
+            "verdict",
+            &json!({"met": {"type": "boolean"}, "why": {"type": "string"}}),
+            &["met", "why"],
+        ));
+        let value = self.ask_json(AgentModelRole::Judge, "judge", &request).await?;
+        let why = value.get("why").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok((value.get("met") == Some(&Value::Bool(true)), why))
     }
 
     /// The end of a task: all criteria once more, then the answer.
@@ -244,7 +264,7 @@ fn completed_steps_summary(work: &AgentWork) -> String {
     format!("Done without a model:\n{}", done.join("\n"))
 }
 
-fn criterion_failure(criterion: &ExitCriterion) -> ExecutionFailure {
+pub(super) fn criterion_failure(criterion: &ExitCriterion) -> ExecutionFailure {
     let message =
         format!("a condition of failure holds: {}", criteria::describe_criterion(criterion));
     ExecutionFailure::new("criteria_failed", Category::Critical, message)
@@ -274,5 +294,5 @@ pub(super) fn object_output_schema(
     required: &[&str],
 ) -> OutputSchema {
     let schema = json!({ "type": "object", "properties": properties, "required": required });
-    OutputSchema { name: name.to_owned(), schema }
+    OutputSchema::new(name, schema)
 }

@@ -133,7 +133,7 @@ impl<'a> AgentEventSink<'a> {
 }
 
 /// Covers secrets wherever they stand in a value.
-pub(super) fn redact_value(value: Value, redactor: &Redactor) -> Value {
+pub fn redact_value(value: Value, redactor: &Redactor) -> Value {
     match value {
         Value::String(text) => Value::String(redactor.redact(&text).into_owned()),
         Value::Array(items) => {
@@ -148,57 +148,112 @@ pub(super) fn redact_value(value: Value, redactor: &Redactor) -> Value {
     }
 }
 
-/// Joins the pieces of an answer, so that the journal holds a few and not one for each word.
-#[expect(missing_debug_implementations, reason = "it holds a function")]
-pub struct DeltaBuffer<F: Fn(String)> {
-    inner: Mutex<DeltaBufferState>,
-    show: F,
+/// A piece of an answer that is long or old enough to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct AnswerPiece {
+    pub(super) text: String,
+    /// It belongs to what the model thinks, not to what it says.
+    pub(super) thought: bool,
 }
 
+/// Joins the pieces of an answer, so that the journal holds a few and not one for each word. Thought and words are kept
+/// apart, and a piece ends at the end of a word.
+#[derive(Debug)]
+pub(super) struct DeltaBuffer(Mutex<DeltaBufferState>);
+
+#[derive(Debug)]
 struct DeltaBufferState {
+    /// What waits to be shown.
     waiting: String,
+    thought: bool,
     since: Instant,
     stream: StreamRedactor,
+    redactor: Redactor,
 }
 
-impl<F: Fn(String)> DeltaBuffer<F> {
-    pub fn new(redactor: &Redactor, show: F) -> Self {
-        let (waiting, since, stream) = (String::new(), Instant::now(), redactor.start_stream());
-        Self { inner: Mutex::new(DeltaBufferState { waiting, since, stream }), show }
-    }
-
-    /// Shows what waits, however short it is.
-    pub(super) fn flush(&self) {
-        let ready = {
-            let mut pieces = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-            pieces.since = Instant::now();
-            std::mem::take(&mut pieces.waiting)
-        };
-        if !ready.is_empty() {
-            (self.show)(ready);
+impl DeltaBufferState {
+    fn new(redactor: &Redactor) -> Self {
+        Self {
+            waiting: String::new(),
+            thought: false,
+            since: Instant::now(),
+            stream: redactor.start_stream(),
+            redactor: redactor.clone(),
         }
     }
 
-    pub fn push_delta(&self, delta: AnswerDelta) {
-        let text = match delta {
-            AnswerDelta::Text { text } | AnswerDelta::Thinking { text } => text,
-            AnswerDelta::Retrying { why, .. } => format!("\n(asked again: {why})\n"),
-            AnswerDelta::Call { .. } => return,
+    /// Takes what waits, up to the end of its last word unless all of it is wanted.
+    fn take_waiting(&mut self, all: bool) -> Option<AnswerPiece> {
+        self.since = Instant::now();
+        let end = if all {
+            self.waiting.len()
+        } else {
+            let last = self.waiting.char_indices().rev().find(|(_, letter)| letter.is_whitespace());
+            last.map_or(0, |(at, letter)| at + letter.len_utf8())
         };
-        let ready = {
-            let mut pieces = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-            let decided = pieces.stream.push(&text);
-            pieces.waiting.push_str(&decided);
-            let long = pieces.waiting.chars().nth(PIECE - 1).is_some();
-            let due = long || (!pieces.waiting.is_empty() && pieces.since.elapsed() >= PAUSE);
-            due.then(|| {
-                pieces.since = Instant::now();
-                std::mem::take(&mut pieces.waiting)
-            })
-        };
-        if let Some(text) = ready {
-            (self.show)(text);
+        let text: String = self.waiting.drain(..end).collect();
+        let thought = self.thought;
+        (!text.trim().is_empty()).then_some(AnswerPiece { text, thought })
+    }
+
+    /// Takes everything, what the redactor holds back included.
+    fn take_all(&mut self) -> Option<AnswerPiece> {
+        let stream = std::mem::replace(&mut self.stream, self.redactor.start_stream());
+        self.waiting.push_str(&stream.finish());
+        self.take_waiting(true)
+    }
+}
+
+impl DeltaBuffer {
+    pub(super) fn new(redactor: &Redactor) -> Self {
+        Self(Mutex::new(DeltaBufferState::new(redactor)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, DeltaBufferState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What waits and is old enough to be shown, however short it is.
+    pub(super) fn flush(&self) -> Vec<AnswerPiece> {
+        let mut state = self.lock();
+        if state.since.elapsed() < PAUSE {
+            return Vec::new();
         }
+        state.take_waiting(false).into_iter().collect()
+    }
+
+    /// Everything that was not shown yet.
+    pub(super) fn finish(&self) -> Vec<AnswerPiece> {
+        self.lock().take_all().into_iter().collect()
+    }
+
+    /// What was received is void; the answer begins anew.
+    pub(super) fn restart(&self, redactor: &Redactor) {
+        *self.lock() = DeltaBufferState::new(redactor);
+    }
+
+    pub(super) fn push_delta(&self, delta: AnswerDelta) -> Vec<AnswerPiece> {
+        let (text, thought) = match delta {
+            AnswerDelta::Text { text } => (text, false),
+            AnswerDelta::Thinking { text } => (text, true),
+            AnswerDelta::Call { .. } | AnswerDelta::Retrying { .. } => return Vec::new(),
+        };
+        let mut state = self.lock();
+        let mut ready = Vec::new();
+        if state.thought != thought {
+            ready.extend(state.take_all());
+            state.thought = thought;
+        }
+        let decided = state.stream.push(&text);
+        state.waiting.push_str(&decided);
+        let length = state.waiting.chars().count();
+        let old = !state.waiting.is_empty() && state.since.elapsed() >= PAUSE;
+        if length >= PIECE || old {
+            // A word without an end is cut somewhere.
+            let piece = state.take_waiting(length >= 4 * PIECE);
+            ready.extend(piece);
+        }
+        ready
     }
 }
 
@@ -206,20 +261,44 @@ impl<F: Fn(String)> DeltaBuffer<F> {
 mod tests {
     use super::*;
 
+    fn text(text: &str) -> AnswerDelta {
+        AnswerDelta::Text { text: text.to_owned() }
+    }
+
     #[test]
     fn pieces_are_joined_and_a_secret_over_two_of_them_is_covered() {
-        let shown = Mutex::new(Vec::new());
         let redactor = Redactor::new(["s3cret-of-the-person-0123456789"]);
-        let joined = DeltaBuffer::new(&redactor, |text| shown.lock().unwrap().push(text));
+        let joined = DeltaBuffer::new(&redactor);
+        let mut shown = Vec::new();
         for piece in ["the key is s3cret-of-the-", "person-0123456789 and then "] {
-            joined.push_delta(AnswerDelta::Text { text: piece.to_owned() });
+            shown.extend(joined.push_delta(text(piece)));
         }
         for _ in 0..100 {
-            joined.push_delta(AnswerDelta::Text { text: "many words ".to_owned() });
+            shown.extend(joined.push_delta(text("many words ")));
         }
-        let shown = shown.into_inner().unwrap();
         assert!(shown.len() <= 7, "{} pieces", shown.len());
-        assert!(shown.iter().all(|text| text.chars().count() >= PIECE));
-        assert!(!shown.concat().contains("s3cret"));
+        let whole: String = shown.iter().map(|piece| piece.text.as_str()).collect();
+        assert!(!whole.contains("s3cret"));
+    }
+
+    #[test]
+    fn thought_and_words_are_apart_no_word_is_broken_and_nothing_is_lost() {
+        let joined = DeltaBuffer::new(&Redactor::default());
+        let thought = "Consider the closest known subtype ".repeat(20);
+        let words = "This is removed.";
+        let mut shown = Vec::new();
+        for piece in thought.as_bytes().chunks(7) {
+            let text = String::from_utf8(piece.to_vec()).unwrap();
+            shown.extend(joined.push_delta(AnswerDelta::Thinking { text }));
+        }
+        shown.extend(joined.push_delta(text(words)));
+        shown.extend(joined.finish());
+        let said = |wanted: bool| -> String {
+            shown.iter().filter(|piece| piece.thought == wanted).map(|p| p.text.as_str()).collect()
+        };
+        assert_eq!((said(true), said(false)), (thought, words.to_owned()));
+        let thoughts: Vec<_> = shown.iter().filter(|piece| piece.thought).collect();
+        assert!(thoughts.len() >= 3, "{shown:?}");
+        assert!(thoughts.iter().all(|piece| piece.text.ends_with(char::is_whitespace)));
     }
 }

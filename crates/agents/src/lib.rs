@@ -5,10 +5,12 @@
 //! instruction. What is needed to go on after an interruption is folded from the same events
 //! ([`AgentProgress`]).
 
+mod answer_watch;
 mod assets;
 mod attempt;
 pub mod clock;
 mod completion;
+mod conversation;
 mod dependency_inference;
 mod event_sink;
 mod executor;
@@ -29,10 +31,16 @@ mod tool_selection;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
+pub use answer_watch::AnswerWatch;
 pub use assets::AgentAssets;
 pub use attempt::TASK_CAP;
-pub use event_sink::DeltaBuffer;
-pub use model_requests::ABILITIES;
+pub use conversation::{
+    HANDED_OVER, NobodyThere, PersonChannel, answer_room, conversation_request, due_compaction,
+    project_instructions, render_result, result_share,
+};
+pub use event_sink::redact_value;
+pub use framing::{RULE as DATA_RULE, frame_data};
+pub use model_requests::{ABILITIES, journaled_reasoning};
 pub use offline::{NEEDS_MODEL, offline_model};
 pub use prompts::{Prompt, PromptLibrary};
 pub use subtasks::{AgentSubtaskRunner, SharedEventCallback, SubtaskParts};
@@ -44,7 +52,7 @@ use planwright_drafting::gate::GatePolicy;
 use planwright_llm::protocol::ModelDialogue;
 pub use planwright_model::ReasoningMode;
 use planwright_model::event::AgentEvent;
-use planwright_model::{ExecutionFailure, ExecutionLimits, TaskId, TaskNode};
+use planwright_model::{ExecutionFailure, ExecutionLimits, TaskBudget, TaskId, TaskNode};
 use planwright_state::AgentProgress;
 use planwright_tools::Toolbox;
 use planwright_tools::affinity::RankedTool;
@@ -54,6 +62,8 @@ use planwright_tools::context::HeldPermit;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentLimits {
     pub react_max_iterations: u32,
+    /// What one task may use in an open conversation before the person is asked.
+    pub task_budget: TaskBudget,
     pub planner_rounds: u32,
     pub lookups_per_step: u32,
     /// How much of an older result the model reads again.
@@ -76,6 +86,7 @@ impl AgentLimits {
     pub fn from_limits(limits: &ExecutionLimits) -> Self {
         Self {
             react_max_iterations: limits.react_max_iterations,
+            task_budget: limits.task_budget,
             planner_rounds: limits.planner_rounds,
             lookups_per_step: 12,
             result_char_limit: limits.result_char_limit as usize,
@@ -104,6 +115,8 @@ pub struct AgentJob {
     /// What the whole plan is for.
     pub goal: Option<String>,
     pub context: Vec<DependencyResult>,
+    /// The plan around the task, a line for each task that matters to it.
+    pub overview: Vec<String>,
     /// Where an interrupted attempt stood.
     pub past: Option<AgentProgress>,
     /// Tools by how well they fit, best first.
@@ -123,6 +136,7 @@ impl AgentJob {
             attempt,
             goal: None,
             context: Vec::new(),
+            overview: Vec::new(),
             past: None,
             affinity: Vec::new(),
             granted: 0,
@@ -153,6 +167,8 @@ pub struct AgentServices {
     pub prompts: Arc<PromptLibrary>,
     pub recipes: Arc<RecipeLibrary>,
     pub limits: AgentLimits,
+    /// How agents reach the person.
+    pub person: Arc<dyn PersonChannel>,
     pub reasoning_mode: ReasoningMode,
     pub gate: GatePolicy,
     pub clock: Clock,

@@ -2,27 +2,28 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::event_sink::{AgentEventSink, DeltaBuffer, PAUSE, redact_value};
+use super::answer_watch::AnswerWatch;
+use super::event_sink::{AgentEventSink, redact_value};
 use super::request_pace::RequestPace;
 use planwright_llm::cost::{CallCost, CostEstimate};
-use planwright_llm::protocol::{AnswerNote, ModelDialogue, USAGE_CLAMPED};
-use planwright_llm::{AnswerDelta, GenerateRequest, Message, ModelError, ToolCall};
-use planwright_model::Digest;
+use planwright_llm::protocol::{
+    AnswerNote, ModelDialogue, ModelTurn, PROTOCOL_CHANGED, ProtocolDemotion, TurnCall,
+    USAGE_CLAMPED,
+};
+use planwright_llm::{GenerateRequest, Message, ModelError, ToolCall};
 use planwright_model::agent_decision::TaskDecision;
 use planwright_model::event::{AgentEvent, AnsweredCall};
+use planwright_model::{Digest, ReasoningItem};
 use planwright_state::agent_progress::PendingModelAnswer;
 use planwright_text::Redactor;
 
 /// What a model is asked for before its first question: what it can do.
 pub const ABILITIES: &str = "its_abilities";
-
-/// From so much silence on it is shown that an answer is waited for, and again whenever it has doubled.
-const SILENCE: Duration = Duration::from_secs(10);
 
 /// A question.
 pub(super) struct ModelQuestion<'q> {
@@ -38,6 +39,15 @@ pub(super) struct ModelAnswer {
     pub(super) text: String,
     pub(super) calls: Vec<ToolCall>,
     pub(super) prompt: PromptRecord,
+    pub(super) tokens: u64,
+}
+
+/// A turn of a conversation as it came, secrets included.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct AnsweredTurn {
+    pub(super) text: String,
+    pub(super) calls: Vec<TurnCall>,
+    pub(super) prompt: Digest,
     pub(super) tokens: u64,
 }
 
@@ -75,30 +85,78 @@ impl ModelRequester<'_> {
         let estimate = question.dialogue.estimate_cost(question.request);
         let ask = self.record_asked(question.dialogue, question.purpose, estimate, &prompt.hash);
         let begun = Instant::now();
-        let joined = DeltaBuffer::new(&self.events.redactor, |text| {
-            self.events.record(AgentEvent::Partial {
-                task: Some(self.events.task.clone()),
-                ask,
-                text,
-            });
-        });
-        let watch = SilenceWatch::new();
-        let sink = |delta| {
-            watch.note_activity();
-            joined.push_delta(delta);
-        };
+        let emit = |event| self.events.record(event);
+        let watch = self.watch_answer(ask, question.dialogue, &emit);
+        let sink = |delta| watch.push_delta(delta);
         let answering = question.dialogue.ask_reply(question.request, &sink, self.cancel);
-        let result =
-            self.await_answer(ask, question.dialogue, &watch, || joined.flush(), answering).await;
+        let result = watch.watch(answering).await;
         self.count_answer_requests(result.as_ref().map(|reply| reply.notes.as_slice()));
         match result {
             Ok(reply) => {
                 let tokens = reply.cost.usage.total();
+                self.note_demotion(ask, question.dialogue, &reply.notes);
                 self.record_answered(ask, &reply.text, &reply.calls, &reply.cost, begun);
                 Ok(ModelAnswer { text: reply.text, calls: reply.calls, prompt, tokens })
             }
             Err(error) => Err(self.record_failed(ask, question.dialogue, error)),
         }
+    }
+
+    /// Asks for the next turn of a conversation. The request is named by the hash of all its bytes.
+    pub(super) async fn ask_for_turn(
+        &self,
+        question: ModelQuestion<'_>,
+    ) -> Result<AnsweredTurn, ModelError> {
+        let sent = serde_json::to_value(question.request).unwrap_or_default();
+        let prompt = Digest::from_json(&redact_value(sent, &self.events.redactor));
+        self.detect_capability(&question, &prompt).await?;
+        self.pace.admit(question.dialogue.model().info()).await?;
+        let estimate = question.dialogue.estimate_cost(question.request);
+        let ask = self.record_asked(question.dialogue, question.purpose, estimate, &prompt);
+        let begun = Instant::now();
+        let emit = |event| self.events.record(event);
+        let watch = self.watch_answer(ask, question.dialogue, &emit);
+        let sink = |delta| watch.push_delta(delta);
+        let answering = question.dialogue.ask_turn(question.request, &sink, self.cancel);
+        let result = watch.watch(answering).await;
+        self.count_answer_requests(result.as_ref().map(|turn| turn.notes.as_slice()));
+        let turn = result.map_err(|error| self.record_failed(ask, question.dialogue, error))?;
+        let tokens = turn.cost.usage.total();
+        self.note_demotion(ask, question.dialogue, &turn.notes);
+        self.record_turn(ask, &turn, begun);
+        Ok(AnsweredTurn { text: turn.text, calls: turn.calls, prompt, tokens })
+    }
+
+    fn record_turn(&self, ask: u32, turn: &ModelTurn, begun: Instant) {
+        let redactor = &self.events.redactor;
+        let redact = |text: &String| redactor.redact(text).into_owned();
+        let calls: Vec<AnsweredCall> = turn
+            .calls
+            .iter()
+            .map(|call| {
+                let arguments = redact_value(call.arguments.clone(), redactor);
+                AnsweredCall {
+                    id: None,
+                    name: redact(&call.name),
+                    redacted: arguments != call.arguments,
+                    arguments,
+                    problem: call.problem.as_ref().map(redact),
+                    note: call.note.as_ref().map(redact),
+                }
+            })
+            .collect();
+        self.events.record(AgentEvent::ModelAnswered {
+            task: Some(self.events.task.clone()),
+            ask,
+            text: redact(&turn.text),
+            calls: Some(calls).filter(|calls| !calls.is_empty()),
+            reasoning: journaled_reasoning(&turn.reasoning, redactor),
+            cut_off: turn.cut_off,
+            fault: turn.fault.as_ref().map(redact),
+            tokens: turn.cost.usage.total(),
+            cost: turn.cost.money,
+            elapsed_ms: begun.elapsed().as_millis() as u64,
+        });
     }
 
     /// Asks for a value of the shape that the request names.
@@ -117,10 +175,16 @@ impl ModelRequester<'_> {
         let estimate = question.dialogue.estimate_cost(question.request);
         let ask = self.record_asked(question.dialogue, question.purpose, estimate, &prompt.hash);
         let begun = Instant::now();
-        let watch = SilenceWatch::new();
-        let sink = |_: AnswerDelta| watch.note_activity();
+        let emit = |event| {
+            // Half a JSON value is nothing to read.
+            if !matches!(event, AgentEvent::Partial { thought: false, .. }) {
+                self.events.record(event);
+            }
+        };
+        let watch = self.watch_answer(ask, question.dialogue, &emit);
+        let sink = |delta| watch.push_delta(delta);
         let answering = question.dialogue.ask_json(question.request, &sink, self.cancel);
-        let result = self.await_answer(ask, question.dialogue, &watch, || {}, answering).await;
+        let result = watch.watch(answering).await;
         self.count_answer_requests(result.as_ref().map(|answer| answer.notes.as_slice()));
         match result {
             Ok(answer) => {
@@ -132,32 +196,33 @@ impl ModelRequester<'_> {
         }
     }
 
-    /// Waits for an answer. What has come is shown even while nothing more comes, and so is a wait that grows long.
-    async fn await_answer<T>(
+    fn watch_answer<'w>(
+        &'w self,
+        ask: u32,
+        dialogue: &ModelDialogue,
+        emit: &'w (dyn Fn(AgentEvent) + Send + Sync),
+    ) -> AnswerWatch<'w> {
+        let task = Some(self.events.task.clone());
+        AnswerWatch::begin(task, ask, dialogue.model().info(), &self.events.redactor, emit)
+    }
+
+    /// Says when a model turned out not to call tools natively.
+    fn note_demotion(&self, ask: u32, dialogue: &ModelDialogue, notes: &[AnswerNote]) {
+        let refused = notes.iter().any(|note| note.code == PROTOCOL_CHANGED);
+        let known = dialogue.known_capability().filter(|_| refused);
+        self.record_demotion(ask, dialogue, known.and_then(ProtocolDemotion::from_capability));
+    }
+
+    fn record_demotion(
         &self,
         ask: u32,
         dialogue: &ModelDialogue,
-        watch: &SilenceWatch,
-        show: impl Fn(),
-        answering: impl Future<Output = T>,
-    ) -> T {
-        let mut answering = std::pin::pin!(answering);
-        loop {
-            tokio::select! {
-                result = &mut answering => return result,
-                () = tokio::time::sleep(PAUSE) => show(),
-            }
-            if let Some(silent) = watch.due_notice() {
-                let info = dialogue.model().info();
-                let text = format!(
-                    "(waiting for {} ({}): nothing received for {} s)\n",
-                    info.model,
-                    info.provider,
-                    silent.as_secs()
-                );
-                let task = Some(self.events.task.clone());
-                self.events.record(AgentEvent::Partial { task, ask, text });
-            }
+        demotion: Option<ProtocolDemotion>,
+    ) {
+        if let Some(demotion) = demotion {
+            let what = demotion.describe(dialogue.model().info().label());
+            let task = Some(self.events.task.clone());
+            self.events.record(AgentEvent::ProtocolDemoted { task, ask, what });
         }
     }
 
@@ -203,10 +268,11 @@ impl ModelRequester<'_> {
         let ask = self.record_asked(dialogue, ABILITIES, estimate, prompt_ref);
         let begun = Instant::now();
         self.pace.count_requests(2);
-        let watch = SilenceWatch::new();
-        let finding = dialogue.detect_capability(self.cancel);
-        match self.await_answer(ask, dialogue, &watch, || {}, finding).await {
+        let emit = |event| self.events.record(event);
+        let watch = self.watch_answer(ask, dialogue, &emit);
+        match watch.watch(dialogue.detect_capability(self.cancel)).await {
             Ok(found) => {
+                self.record_demotion(ask, dialogue, found.demotion);
                 let words = found.capability.to_string();
                 self.record_answered(ask, &words, &[], &found.cost, begun);
                 Ok(())
@@ -254,6 +320,9 @@ impl ModelRequester<'_> {
             ask,
             text: redactor.redact(text).into_owned(),
             calls: Some(calls).filter(|calls| !calls.is_empty()),
+            reasoning: Vec::new(),
+            cut_off: false,
+            fault: None,
             tokens: cost.usage.total(),
             cost: cost.money,
             elapsed_ms: begun.elapsed().as_millis() as u64,
@@ -272,33 +341,6 @@ impl ModelRequester<'_> {
             cost: cost.money,
         });
         error
-    }
-}
-
-/// Notices when nothing has been heard of a model for long.
-struct SilenceWatch {
-    /// The last sign of life, and the silence after which the next notice is due.
-    last: Mutex<(tokio::time::Instant, Duration)>,
-}
-
-impl SilenceWatch {
-    fn new() -> Self {
-        Self { last: Mutex::new((tokio::time::Instant::now(), SILENCE)) }
-    }
-
-    fn note_activity(&self) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = (tokio::time::Instant::now(), SILENCE);
-    }
-
-    /// How long it has been silent, if that is to be shown now.
-    fn due_notice(&self) -> Option<Duration> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let silent = last.0.elapsed();
-        (silent >= last.1).then(|| {
-            last.1 = last.1.saturating_mul(2);
-            silent
-        })
     }
 }
 
@@ -328,11 +370,28 @@ fn answered_call(call: &ToolCall, redactor: &Redactor) -> AnsweredCall {
         id: Some(redactor.redact(&call.id).into_owned()),
         name: redactor.redact(&call.name).into_owned(),
         arguments: redact_value(call.arguments.clone(), redactor),
+        problem: None,
+        note: None,
+        redacted: false,
     }
+}
+
+/// Reasoning as it may be kept. It can't be changed, since its provider refuses what it did not write: where it repeats a
+/// secret, none of the answer's is kept.
+pub fn journaled_reasoning(items: &[ReasoningItem], redactor: &Redactor) -> Vec<ReasoningItem> {
+    let has_secret = |item: &ReasoningItem| {
+        redactor.redact(&item.text) != item.text
+            || redact_value(item.raw.clone(), redactor) != item.raw
+    };
+    if items.iter().any(has_secret) {
+        tracing::warn!("what a model thought repeats a secret; it is not kept");
+        return Vec::new();
+    }
+    items.to_vec()
 }
 
 /// A call of an answer that was given before an interruption.
 fn kept_call(call: AnsweredCall) -> ToolCall {
-    let AnsweredCall { id, name, arguments } = call;
+    let AnsweredCall { id, name, arguments, .. } = call;
     ToolCall { id: id.unwrap_or_default(), name, arguments }
 }

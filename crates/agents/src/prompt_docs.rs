@@ -103,13 +103,32 @@ pub(super) fn context_doc(job: &AgentJob, summary: Option<&str>, room: u64) -> S
         let text = short.as_deref().unwrap_or(summary);
         return format!("## Context\n{RULE}\n{}", frame_data("summary of earlier tasks", text));
     }
-    let share = (room / job.context.len() as u64).saturating_sub(60);
-    let parts = job.context.iter().map(|earlier| {
+    // Frames are made after cutting, so what is cut is what they hold: shorter texts first, then fewer of them.
+    for count in (1..=job.context.len()).rev() {
+        let share = (room / count as u64).saturating_sub(60);
+        for share in [share, share * 3 / 4, share / 2, share / 4] {
+            let doc = framed_context(job, count, share);
+            if estimate_text_tokens(&doc) <= room {
+                return doc;
+            }
+        }
+    }
+    String::new()
+}
+
+/// The first results of earlier tasks, each with so much room.
+fn framed_context(job: &AgentJob, count: usize, share: u64) -> String {
+    let parts = job.context[..count].iter().map(|earlier| {
         let label = format!("from task {} ({}): {}", earlier.task, earlier.outcome, earlier.title);
         let short = compact_text(&earlier.answer, share, estimate_text_tokens);
         frame_data(&clean_label(&label), short.as_deref().unwrap_or(&earlier.answer))
     });
-    format!("## Context\n{RULE}\n{}", parts.collect::<Vec<_>>().join("\n"))
+    let mut text = format!("## Context\n{RULE}\n{}", parts.collect::<Vec<_>>().join("\n"));
+    let left_out = job.context.len() - count;
+    if left_out > 0 {
+        let _ = write!(text, "\n({left_out} more results of earlier tasks do not fit)");
+    }
+    text
 }
 
 /// How many tokens earlier tasks would take if nothing were left out.
@@ -155,10 +174,15 @@ pub(super) fn results_doc(progress: &AgentProgress, room: u64, older: usize) -> 
         left = left.saturating_sub(estimate_text_tokens(&part));
         parts.push(part);
     }
-    if parts.is_empty() {
-        return String::new();
+    // What does not fit as a whole is left out as a whole: a frame is never cut.
+    while !parts.is_empty() {
+        let doc = format!("## Results, newest first\n{RULE}\n{}", parts.join("\n"));
+        if estimate_text_tokens(&doc) <= room {
+            return doc;
+        }
+        parts.pop();
     }
-    format!("## Results, newest first\n{RULE}\n{}", parts.join("\n"))
+    String::new()
 }
 
 /// The state as one block of JSON.
@@ -181,6 +205,68 @@ pub(super) fn state_from_request(request: &GenerateRequest) -> Option<Value> {
     serde_json::from_str(rest.lines().next()?).ok()
 }
 
+/// A label on one line. The mark of its frame cannot be guessed, so that `>` may stay what it is.
 fn clean_label(text: &str) -> String {
-    planwright_text::clean_line(text).replace(['<', '>'], "'")
+    planwright_text::clean_line(text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::DependencyResult;
+    use crate::framing::has_whole_frames;
+    use planwright_state::agent_progress::AgentStep;
+
+    /// What comes after the rule, which names the marks itself.
+    fn after_rule(doc: &str) -> &str {
+        doc.split_once(RULE).map_or("", |(_, data)| data)
+    }
+
+    proptest! {
+        #[test]
+        fn no_frame_of_earlier_results_is_ever_cut(
+            answers in prop::collection::vec("[a-z> \n]{0,900}", 1..6),
+            room in 0..900u64,
+        ) {
+            let mut job = AgentJob::new(Arc::new(TaskNode::new("t", "Do it")), 1);
+            job.context = answers
+                .into_iter()
+                .map(|answer| DependencyResult {
+                    task: "a".into(),
+                    title: "make all 2>&1".into(),
+                    outcome: "done".into(),
+                    answer,
+                })
+                .collect();
+            let doc = context_doc(&job, None, room);
+            prop_assert!(has_whole_frames(after_rule(&doc)), "{doc}");
+            prop_assert!(doc.is_empty() || estimate_text_tokens(&doc) <= room);
+            prop_assert!(doc.is_empty() || doc.contains("2>&1"));
+        }
+
+        #[test]
+        fn no_frame_of_a_strict_steps_result_is_ever_cut(
+            outputs in prop::collection::vec("([a-z> \n]|<<data |<<end of data ){0,600}", 1..6),
+            room in 0..900u64,
+            older in 0..300usize,
+        ) {
+            let step = |(number, output): (u32, String)| AgentStep {
+                number,
+                step: "read".into(),
+                tool: "file.read".into(),
+                input: serde_json::json!({"path": "a > b"}),
+                output,
+                ok: true,
+            };
+            let steps = (1u32..).zip(outputs).map(step).collect();
+            let progress = AgentProgress { steps, ..AgentProgress::default() };
+            let doc = results_doc(&progress, room, older);
+            prop_assert!(has_whole_frames(after_rule(&doc)), "{doc}");
+            prop_assert!(doc.is_empty() || estimate_text_tokens(&doc) <= room);
+        }
+    }
 }

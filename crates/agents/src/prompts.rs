@@ -27,13 +27,14 @@ macro_rules! built_in {
     };
 }
 
-const BUILT_IN: [(&str, &str); 16] = built_in!(
+const BUILT_IN: [(&str, &str); 17] = built_in!(
     "agent_system.md",
     "pattern_selector.md",
     "roadmap_builder.md",
     "summarizer.md",
     "brainstormer.md",
     "option_crafter.md",
+    "executor/open_agent.md",
     "executor/task_executor.md",
     "executor/subtask.md",
     "planner/task_planner.md",

@@ -101,6 +101,7 @@ mod tests {
             local: false,
             context_window: None,
             capability: None,
+            facts: planwright_llm::ModelFacts::default(),
         }
     }
 

@@ -187,7 +187,7 @@ impl AgentSubtaskRunner {
             let most = room / 2 / seen.len() as u64;
             let found =
                 compact_text(found, most, estimate_text_tokens).unwrap_or_else(|| found.clone());
-            let label = planwright_text::clean_line(label).replace(['<', '>'], "'");
+            let label = planwright_text::clean_line(label);
             let label = planwright_state::agent_progress::truncate_text(&label, 200);
             let _ = write!(text, "\n{}", frame_data(&label, &found));
         }

@@ -201,7 +201,7 @@ impl AgentAttempt<'_> {
             facts,
             observation_from_result(&planned.tool, result, failure.as_ref()),
         );
-        if let Some(failure) = failure.filter(|failure| FINAL.contains(&failure.code.as_str())) {
+        if let Some(failure) = failure.filter(is_final_failure) {
             return Some(RoundEnd::Failed(failure));
         }
         if let [changed, ..] = finished.protected_changes.as_slice() {
@@ -257,7 +257,7 @@ impl AgentAttempt<'_> {
 }
 
 /// What every call says of itself.
-fn call_metadata(number: u32, planned: &PlannedCall) -> StepMetadata {
+pub(super) fn call_metadata(number: u32, planned: &PlannedCall) -> StepMetadata {
     StepMetadata {
         call: Some(number),
         step: Some(planned.step.clone()),
@@ -267,7 +267,7 @@ fn call_metadata(number: u32, planned: &PlannedCall) -> StepMetadata {
 }
 
 /// A result as it is journaled with the step: whole, unless that would be too much.
-fn journaled_result(result: &ToolResult) -> ToolResult {
+pub(super) fn journaled_result(result: &ToolResult) -> ToolResult {
     let mut kept = result.clone();
     if Value::Object(kept.data.clone()).to_string().len() > MAX_FRESH_RESULT_CHARS {
         kept.data
@@ -280,12 +280,17 @@ fn journaled_result(result: &ToolResult) -> ToolResult {
     kept
 }
 
-fn was_cancelled(result: &ToolResult) -> bool {
+pub(super) fn was_cancelled(result: &ToolResult) -> bool {
     result.to_failure().is_some_and(|failure| failure.code == "cancelled")
 }
 
+/// Whether a failure ends the attempt, whatever the model would do next.
+pub(super) fn is_final_failure(failure: &ExecutionFailure) -> bool {
+    FINAL.contains(&failure.code.as_str())
+}
+
 /// Whether the same call may well work the next time.
-fn is_retryable(result: &ToolResult) -> bool {
+pub(super) fn is_retryable(result: &ToolResult) -> bool {
     result.to_failure().is_some_and(|failure| {
         failure.category == Category::Transient
             && !matches!(failure.code.as_str(), "breaker_open" | "timeout")
@@ -302,7 +307,7 @@ fn prdv_phase(kind: &TaskType, planned: &PlannedCall) -> PrdvPhase {
 }
 
 /// One line that says what is done.
-fn call_headline(planned: &PlannedCall) -> String {
+pub(super) fn call_headline(planned: &PlannedCall) -> String {
     let main = ["command", "path", "query", "pattern", "url", "name", "filter"];
     let said = main.iter().find_map(|name| planned.args.get(*name)?.as_str());
     let what = said.map_or_else(|| planned.args.to_string(), str::to_owned);

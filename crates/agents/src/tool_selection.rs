@@ -7,12 +7,13 @@ use serde_json::Value;
 use super::{AgentJob, AgentServices};
 use planwright_drafting::executor::{TaskType, TaskTypeStep, ToolFacts, rules::SEARCH_LIKE};
 use planwright_llm::ToolSpec;
+use planwright_model::agent_conversation::ConversationTool;
 use planwright_model::task::MIN_AFFINITY;
 use planwright_model::tool_choice::ToolSelection;
 use planwright_model::{CallId, TaskNode};
 use planwright_tools::affinity::{RankedTool, choose_tool};
 use planwright_tools::context::EXPLORE;
-use planwright_tools::{ToolFilter, ToolInvocation, ToolMeta, Toolbox};
+use planwright_tools::{RepeatKind, ToolFilter, ToolInvocation, ToolMeta, Toolbox};
 
 /// The name under which a model says that it is done.
 pub(super) const DONE: &str = "task.done";
@@ -140,6 +141,49 @@ impl DecisionTools {
         let best = self.by_name.keys().map(|name| score(name)).fold(0.0, f64::max);
         (best - score(tool)).max(0.0)
     }
+}
+
+/// Types whose tasks write code, and may therefore run what they wrote.
+const CODING_TYPES: [&str; 2] = ["code_modify", "code_create"];
+/// What tasks that write code need besides the tools of their steps.
+const CODING_TOOLS: [&str; 4] = ["shell.run", "test.run", "file.write", "file.edit"];
+/// What any task may organize itself with.
+const ORGANIZING_TOOLS: [&str; 2] = ["parallel_execute", "manage_todo_list"];
+
+/// The tools that a conversation offers: everything that is set up, permitted to the task and its role, and fits its type.
+/// The list does not change while the conversation lasts, so a tool whose breaker is open is in it too.
+pub(super) fn conversation_tools(
+    services: &AgentServices,
+    job: &AgentJob,
+    kind: &TaskType,
+    role_tools: Option<&[String]>,
+) -> Vec<ConversationTool> {
+    let toolbox = &services.toolbox;
+    let is_coding = CODING_TYPES.contains(&kind.name.as_str());
+    let fits = |meta: &ToolMeta| {
+        let name = meta.name.as_str();
+        let named = |names: &[String]| names.contains(&meta.name);
+        let by_type = kind.until_done
+            || is_read_only(meta)
+            || ORGANIZING_TOOLS.contains(&name)
+            || (is_coding && CODING_TOOLS.contains(&name))
+            || kind.steps.iter().any(|step| named(&step.tools));
+        let by_plan = if job.task.tools.is_empty() { by_type } else { named(&job.task.tools) };
+        let ruled_out = job.task.tool_affinity.get(name).is_some_and(|given| *given < MIN_AFFINITY);
+        by_plan && role_tools.is_none_or(named) && !ruled_out && is_tool_configured(toolbox, name)
+    };
+    let registry = toolbox.registry();
+    let everything = ToolFilter::default();
+    let offered = registry.available_tools(&everything).filter(|meta| fits(meta));
+    offered
+        .map(|meta| ConversationTool {
+            name: meta.name.clone(),
+            description: planwright_text::clean_text(&meta.description).into_owned(),
+            schema: meta.schema.clone(),
+            read_only: meta.read_only
+                && !matches!(meta.repeat, RepeatKind::Unsafe | RepeatKind::Verifiable),
+        })
+        .collect()
 }
 
 /// Whether a tool is for this task at all: what the plan and the role allow, and what the pattern needs.

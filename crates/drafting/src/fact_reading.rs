@@ -1,13 +1,14 @@
 //! Facts from words: what of a goal, an answer or a change request can be checked, phrase by phrase, and how a reading
 //! changes the context of a plan.
 
+use jiff::ToSpan;
 use jiff::civil::{Date, Time, time};
 
 use crate::change_requests::{
     ContextChange, DayPart, ParsedChangeRequest, RequestedChange, apply_context_change,
 };
 use crate::offline::goal::{
-    CalendarRegion, Goal, GoalDay, GoalParseContext, GoalPhrase, GoalPhraseKind,
+    CalendarRegion, Goal, GoalDay, GoalParseContext, GoalPhrase, GoalPhraseKind, is_measure,
 };
 use crate::working_slots::WorkingSlot;
 use planwright_model::{
@@ -46,6 +47,14 @@ pub fn read_statement(text: &str, today: Date, region: CalendarRegion) -> Option
 fn read_phrase(goal: &Goal, phrase: &GoalPhrase) -> Option<FactReading> {
     Some(match phrase.kind {
         GoalPhraseKind::Deadline => FactReading::Deadline { on: goal.deadline? },
+        // A day before the end is that of a part, which the plan need not name.
+        GoalPhraseKind::Day
+            if goal
+                .deadline
+                .is_some_and(|end| goal.day.is_some_and(|day| day.last_day() < end)) =>
+        {
+            return None;
+        }
         GoalPhraseKind::Day => match goal.day? {
             GoalDay::On(on) => FactReading::FixedDate { subject: FactSubject::Plan, on },
             GoalDay::Within { from, to } => {
@@ -59,9 +68,17 @@ fn read_phrase(goal: &Goal, phrase: &GoalPhrase) -> Option<FactReading> {
             let (from, to) = *goal.absences.get(place)?;
             FactReading::Absence { person: None, from, to }
         }
+        // A few minutes a day are the length of a routine, beside which its set-up has room.
+        GoalPhraseKind::WeeklyHours
+            if goal.is_daily
+                && goal.occurrence_minutes.is_some_and(|each| each <= SHORT_SESSION) =>
+        {
+            return None;
+        }
         GoalPhraseKind::WeeklyHours => own_capacity(goal.weekly_minutes?),
         GoalPhraseKind::Count(place) => {
-            let count = goal.counts.get(place)?;
+            // On the way to 8 km a run of 10 km breaks nothing.
+            let count = goal.counts.get(place).filter(|count| !is_measure(&count.noun))?;
             FactReading::Count { noun: count.noun.clone(), amount: count.amount }
         }
         GoalPhraseKind::Money => {
@@ -72,12 +89,18 @@ fn read_phrase(goal: &Goal, phrase: &GoalPhrase) -> Option<FactReading> {
         }
         GoalPhraseKind::Place => FactReading::Place { name: goal.quantities.place.clone()? },
         GoalPhraseKind::Occurrence
+        | GoalPhraseKind::Stay
         | GoalPhraseKind::Rhythm
         | GoalPhraseKind::TimeOfDay
+        | GoalPhraseKind::DueTime
+        | GoalPhraseKind::Companions
         | GoalPhraseKind::Direction
         | GoalPhraseKind::Given => return None,
     })
 }
+
+/// The longest daily session that is a habit rather than a limit, in minutes.
+const SHORT_SESSION: u32 = 30;
 
 fn plan_weeks(weeks: u16) -> FactReading {
     let length = FactLength::Days(u32::from(weeks) * 7);
@@ -101,6 +124,9 @@ fn slot_times(slots: &[WorkingSlot]) -> FactReading {
         .collect();
     FactReading::WorkingTimes { times }
 }
+
+/// The longest absence of somebody that is kept day by day.
+const MAX_DAYS_AWAY: usize = 366;
 
 /// How many tasks a clause may be about to say something about each of them.
 const MAX_TASKS_OF_CLAUSE: usize = 3;
@@ -139,6 +165,9 @@ fn read_change(change: &ContextChange, after: &PlanContext) -> Option<FactReadin
         }
         ContextChange::Person { name, weekly_minutes: None } => {
             FactReading::Person { name: name.clone(), role: None }
+        }
+        ContextChange::Budget { amount, currency } => {
+            FactReading::Budget { amount: *amount, currency: currency.clone() }
         }
         ContextChange::DailyMinutes(_) | ContextChange::Prefer(_) => return None,
         ContextChange::NotOn(_)
@@ -227,6 +256,15 @@ pub fn apply_reading(context: &mut PlanContext, reading: &FactReading) -> bool {
         }
         FactReading::WorkingTimes { times } => {
             return apply_working_times(context, times);
+        }
+        FactReading::Person { name, .. } => {
+            context.person_mut(name);
+            return true;
+        }
+        FactReading::Absence { person: Some(name), from, to } => {
+            let days = from.series(1.day()).take_while(|day| day <= to).take(MAX_DAYS_AWAY);
+            context.person_mut(name).days_off.extend(days);
+            return true;
         }
         _ => return false,
     };

@@ -8,10 +8,11 @@ use std::ops::Range;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
+use crate::change_requests::DayPart;
 use crate::offline::blueprint::Blueprint;
 use crate::offline::goal::{Goal, GoalCount, GoalDay, GoalParseContext, UnreadWord};
 use crate::offline::{KindVerdict, SubtypeProposals, kind, select_kind};
-use crate::working_slots::describe_slots;
+use crate::working_slots::{describe_slots, join_words};
 use planwright_model::FactReading;
 use planwright_text::dates::{format_date, format_date_range};
 use planwright_text::units;
@@ -33,6 +34,24 @@ impl GoalReading {
     /// Returns whether there is anything to show.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Returns what was read, what was not, and what could not be used, each with its label; notes have none.
+    pub fn labeled_lines(&self) -> Vec<(&'static str, String)> {
+        let read: Vec<&str> = self.kind.iter().chain(&self.read).map(String::as_str).collect();
+        let mut lines = Vec::new();
+        if !read.is_empty() {
+            lines.push(("Read", read.join(" · ")));
+        }
+        if !self.not_read.is_empty() {
+            let quoted: Vec<String> =
+                self.not_read.iter().map(|words| format!("\"{words}\"")).collect();
+            let stays = if quoted.len() == 1 { "stays" } else { "stay" };
+            lines
+                .push(("Not read", format!("{} {stays} in the goal as a note", quoted.join(", "))));
+        }
+        lines.extend(self.notes.iter().map(|note| ("", note.clone())));
+        lines
     }
 }
 
@@ -65,12 +84,18 @@ fn read_phrases(goal: &Goal, today: Date) -> Vec<String> {
     }));
     read.extend(span_phrases(goal, today));
     let minutes = |minutes: u32| units::format_planned(minutes.into());
-    read.extend(goal.weekly_minutes.map(|weekly| format!("{} a week", minutes(weekly))));
+    let daily = goal.occurrence_minutes.filter(|_| goal.is_daily);
+    read.extend(match daily {
+        Some(each) => Some(format!("{} a day", minutes(each))),
+        None => goal.weekly_minutes.map(|weekly| format!("{} a week", minutes(weekly))),
+    });
     read.extend(rhythm_phrase(goal));
-    read.extend(goal.occurrence_minutes.map(|each| match goal.cadence {
-        Some(_) => format!("{} each time", minutes(each)),
-        None => minutes(each),
-    }));
+    read.extend(goal.occurrence_minutes.filter(|_| !goal.is_daily).map(
+        |each| match goal.cadence {
+            Some(_) => format!("{} each time", minutes(each)),
+            None => minutes(each),
+        },
+    ));
     if !goal.working_times.is_empty() {
         read.push(describe_slots(&goal.working_times));
     }
@@ -83,6 +108,9 @@ fn read_phrases(goal: &Goal, today: Date) -> Vec<String> {
     read.extend(goal.quantities.place.clone());
     read.extend(goal.quantities.people.as_ref().map(ToString::to_string));
     read.extend(counted_phrases(goal, today));
+    if !goal.companions.is_empty() {
+        read.push(format!("with {}", join_words(&goal.companions)));
+    }
     read.extend(goal.quantities.money.as_ref().map(ToString::to_string));
     read.extend(goal.given.iter().map(|noun| format!("{noun} is there already")));
     read
@@ -103,9 +131,13 @@ fn counted_phrases(goal: &Goal, today: Date) -> Vec<String> {
 fn span_phrases(goal: &Goal, today: Date) -> Vec<String> {
     let mut phrases: Vec<String> =
         goal.day.map(|day| day_phrase(goal, day, today)).into_iter().collect();
+    if let Some(days) = goal.event_days.filter(|_| goal.day.is_none()) {
+        phrases.push(format_days(days));
+    }
+    let time = goal.due_time.map(|time| time.strftime(" %H:%M").to_string()).unwrap_or_default();
     phrases.extend(goal.deadline.map(|deadline| match deadline {
-        day if day == today => "until today".to_owned(),
-        day => format!("until {}", format_date(day, today)),
+        day if day == today => format!("until today{time}"),
+        day => format!("until {}{time}", format_date(day, today)),
     }));
     let Some(weeks) = goal.horizon_weeks.filter(|_| goal.last_day().is_none()) else {
         return phrases;
@@ -119,16 +151,28 @@ fn span_phrases(goal: &Goal, today: Date) -> Vec<String> {
 
 /// `on Sat 12 Jun 2027`, `3 days in March 2027`, `Sat 21 – Sun 22 Nov`.
 fn day_phrase(goal: &Goal, day: GoalDay, today: Date) -> String {
-    let length =
-        goal.event_days.map(|days| format!("{} ", units::format_counted(days.into(), "day")));
+    let length = goal.event_days.map(|days| format!("{} ", format_days(days)));
     let length = length.unwrap_or_default();
+    let part = match goal.day_part {
+        Some(DayPart::Morning) => ", in the morning",
+        Some(DayPart::Afternoon) => ", in the afternoon",
+        Some(DayPart::Evening) => ", in the evening",
+        None => "",
+    };
     match day {
-        GoalDay::On(day) if day == today => format!("{length}today"),
-        GoalDay::On(day) => format!("{length}on {}", format_date(day, today)),
+        GoalDay::On(day) if day == today => format!("{length}today{part}"),
+        GoalDay::On(day) => format!("{length}on {}{part}", format_date(day, today)),
         GoalDay::Within { from, to } if is_whole_month(from, to) => {
             format!("{length}in {}", from.strftime("%B %Y"))
         }
         GoalDay::Within { from, to } => format!("{length}{}", format_date_range(from, to, today)),
+    }
+}
+
+fn format_days(days: u16) -> String {
+    match days {
+        7.. if days.is_multiple_of(7) => units::format_counted(usize::from(days / 7), "week"),
+        _ => units::format_counted(days.into(), "day"),
     }
 }
 
@@ -142,7 +186,7 @@ fn rhythm_phrase(goal: &Goal) -> Option<String> {
     let made = goal
         .per_period
         .as_ref()
-        .filter(|found| found.made)
+        .filter(|found| found.made || (goal.cadence.is_none() && found.count > 1))
         .map(|found| format!("{} {} {}", found.count, found.noun, found.period.describe()));
     match (made.or(rhythm), at) {
         (Some(rhythm), Some(at)) => Some(format!("{rhythm} {at}")),
@@ -233,6 +277,10 @@ fn stop_word_language(goal: &Goal) -> Option<&'static str> {
                 "der",
                 "die",
                 "das",
+                "den",
+                "dem",
+                "neu",
+                "machen",
                 "ein",
                 "eine",
                 "einen",

@@ -4,6 +4,7 @@
 //! Pure: time and randomness enter as arguments.
 
 pub mod agent_messages;
+mod calendar_names;
 pub mod change_requests;
 pub mod controller;
 pub mod executor;

@@ -5,15 +5,13 @@ use std::collections::BTreeSet;
 
 use jiff::civil::{Date, date};
 
+use crate::calendar_names::find_month;
 use planwright_schedule::calendar::{HolidayCountry, plus_days};
 
 /// What can be written, for messages.
 pub const DAYS_OFF_EXAMPLE: &str = "such as \"25 – 26 Dec, 1 Jan, 2027-08-02 to 2027-08-13\"";
 /// The longest span of days off.
 const MAX_DAYS: i64 = 366;
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-
 /// A day of a year, or of every year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct CalendarDay {
@@ -159,7 +157,7 @@ impl CalendarDay {
         for word in text.split_whitespace() {
             let word = word.trim_end_matches(['.', ',']);
             let short = word.get(..3).unwrap_or(word);
-            match (word.parse::<i16>(), MONTHS.iter().position(|month| *month == short)) {
+            match (word.parse::<i16>(), find_month(short)) {
                 (Ok(day @ 1..=31), _) if found.day == 0 => found.day = day as i8,
                 (Ok(year @ 1900..=9998), _) => found.year = Some(year),
                 (Err(_), Some(month)) if found.month == 0 => found.month = month as i8 + 1,

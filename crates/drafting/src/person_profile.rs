@@ -5,6 +5,7 @@ use jiff::civil::Date;
 
 use planwright_model::{Assumption, AssumptionOrigin, PlanContext, WeeklyHours};
 
+use crate::offline::HOLIDAYS;
 use crate::own_days_off::OwnDaysOff;
 use crate::own_hours::describe_weekly_hours;
 
@@ -34,7 +35,11 @@ impl PersonProfile {
         if self.has_time_zone {
             remember(&mut context, "tz", tz.to_owned());
         }
+        if let Some(country) = self.days_off.country {
+            remember(&mut context, HOLIDAYS, format!("public holidays in {}", country.name()));
+        }
         context.calendar.days_off = self.days_off.dates(start, YEARS);
+        context.calendar.country = self.days_off.country.map(|country| country.code().to_owned());
         context.constraints.all_plans_weekly_minutes = self.weekly_minutes;
         context
     }
@@ -68,6 +73,8 @@ mod tests {
         let origin = |key: &str| context.find_assumption(key).map(|found| found.origin);
         assert_eq!(origin("working"), Some(AssumptionOrigin::Memory));
         assert_eq!(origin("tz"), Some(AssumptionOrigin::Memory));
+
+        assert_eq!(context.calendar.country.as_deref(), Some("DE"));
 
         let plain = PersonProfile::default().new_context("x", date(2026, 11, 17), "UTC");
         assert_eq!(plain, PlanContext::new("x", date(2026, 11, 17), "UTC"));

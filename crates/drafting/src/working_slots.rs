@@ -195,7 +195,7 @@ fn day_name(day: Weekday) -> &'static str {
     NAMES[day.days_since_monday() as usize]
 }
 
-fn join_words(texts: &[String]) -> String {
+pub(crate) fn join_words(texts: &[String]) -> String {
     match texts {
         [] => String::new(),
         [one] => one.clone(),

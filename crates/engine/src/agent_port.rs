@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
 use super::SavedDecision;
+use planwright_agents::PersonChannel;
 use planwright_agents::clock::Clock;
 use planwright_drafting::gate::GatePolicy;
 use planwright_model::agent_decision::{AgentDecision, PermittedCall};
@@ -20,10 +21,10 @@ use planwright_model::gate::GateDecision;
 use planwright_model::permission::PermissionRule;
 use planwright_model::requests::{ToolCallQuestion, permission_request};
 use planwright_model::{
-    Answer, CallId, ChoiceAction as A, InteractionPolicy, Request, RequestId, SessionId, TaskId,
-    TaskNode,
+    Answer, CallId, ChoiceAction as A, ExitCriterion, InteractionPolicy, Request, RequestId,
+    RunKind, SessionId, TaskId, TaskNode,
 };
-use planwright_state::{AgentProgress, BreakerSlice, PlanRevision, SessionState};
+use planwright_state::{AgentProgress, BreakerSlice, PersonMessage, PlanRevision, SessionState};
 use planwright_store::SideWrite;
 use planwright_tools::permission::{PlanGrant, SandboxState, working_directory};
 use planwright_tools::{
@@ -207,17 +208,26 @@ fn plan_grant(view: &AgentPortView, task: &TaskId) -> Option<PlanGrant> {
         task_classes: listed_classes(node),
         phase_classes: same_phase.flat_map(listed_classes).collect(),
         phase_grants: BTreeSet::new(),
-        commands: plan
-            .plan
-            .tasks
-            .iter()
-            .filter_map(|task| match &task.run {
-                planwright_model::RunKind::Shell(command) => Some(command.clone()),
-                _ => None,
-            })
-            .collect(),
+        commands: plan.plan.tasks.iter().filter_map(shell_command).collect(),
+        checks: check_commands(node),
         hosts: BTreeSet::new(),
     })
+}
+
+fn shell_command(task: &TaskNode) -> Option<String> {
+    match &task.run {
+        RunKind::Shell(command) => Some(command.clone()),
+        _ => None,
+    }
+}
+
+/// The commands that tell whether a task is done. They were approved with the plan.
+fn check_commands(task: &TaskNode) -> BTreeSet<String> {
+    let command = |criterion: &ExitCriterion| match criterion {
+        ExitCriterion::Command { command, .. } => Some(command.clone()),
+        _ => None,
+    };
+    task.exit_criteria.iter().filter_map(command).collect()
 }
 
 fn repeat_class(repeat: RepeatKind) -> RepeatClass {
@@ -255,6 +265,19 @@ fn tool_call_request(ask: &PermissionRequest, view: &AgentPortView) -> Request {
     permission_request(RequestId::UNASSIGNED, &question)
 }
 
+impl PersonChannel for AgentPort {
+    fn ask_person(&self, request: Request) -> BoxFuture<'_, Option<Answer>> {
+        Box::pin(Self::ask_person(self, request))
+    }
+
+    fn undelivered_messages<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Vec<PersonMessage>> {
+        Box::pin(async move {
+            let progress = self.agent_progress(task).await.unwrap_or_default();
+            progress.undelivered_messages().cloned().collect()
+        })
+    }
+}
+
 impl CallHost for AgentPort {
     fn call_conditions(&self, call: &ToolInvocation) -> CallConditions {
         let view = self.current_view();
@@ -275,7 +298,7 @@ impl CallHost for AgentPort {
     fn ask_permission<'a>(&'a self, ask: &'a PermissionRequest) -> BoxFuture<'a, PermissionAnswer> {
         let request = tool_call_request(ask, &self.current_view());
         Box::pin(async move {
-            let Some(answer) = AgentPort::ask_person(self, request).await else {
+            let Some(answer) = AgentPort::ask_person(self, request.clone()).await else {
                 return PermissionAnswer::Nobody;
             };
             match answer.action {
@@ -289,7 +312,8 @@ impl CallHost for AgentPort {
                     None => PermissionAnswer::Once,
                 },
                 A::AllowAlways => match ask.offers.rule.clone() {
-                    Some(rule) => {
+                    Some(offered) => {
+                        let rule = request.apply_typed_rule(offered, &answer);
                         (self.save_decision)(&SavedDecision::Rule(rule.clone()));
                         PermissionAnswer::Always { rule }
                     }

@@ -8,11 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::agent_port::AgentPort;
 use super::{Job, JobRunner, ShellRunner};
-use planwright_agents::{AgentJob, AgentServices, TASK_CAP, is_tool_configured};
+use planwright_agents::{AgentJob, AgentServices, HANDED_OVER, TASK_CAP, is_tool_configured};
 use planwright_model::event::{AgentEvent, CallOutcome, SessionEvent, Usage};
 use planwright_model::requests::task_limit_request;
 use planwright_model::{
-    Category, ChoiceAction, ExecutionFailure, Request, RequestId, RunKind, TaskNode,
+    AgentProfile, Category, ChoiceAction, ExecutionFailure, Request, RequestId, RunKind, TaskNode,
 };
 use planwright_tools::ToolRegistry;
 use planwright_tools::affinity::{self, RankedTool, ToolProfiles};
@@ -22,8 +22,6 @@ use planwright_tools::process::{CallReport, CallReporter};
 
 /// What is known about the tools of a registry right now.
 pub type ToolProfileLookup = Arc<dyn Fn(&ToolRegistry) -> ToolProfiles + Send + Sync>;
-/// The code of an end at which the person takes the task over.
-pub(crate) const HANDED_OVER: &str = "handed_over";
 
 /// Shell tasks go to the shell, those of agents to an agent.
 #[derive(Clone)]
@@ -63,6 +61,7 @@ impl JobRunner for AgentRunner {
             let work = AgentJob {
                 goal: brief.goal,
                 context: brief.context,
+                overview: brief.overview,
                 past: brief.past,
                 gate: Some(port.gate_policy(&services.gate)),
                 affinity,
@@ -96,7 +95,13 @@ impl JobRunner for AgentRunner {
                     }
                     Some(ChoiceAction::GoOn) => {
                         work.past = port.agent_progress(&job.task.id).await;
-                        work.granted += services.limits.react_max_iterations;
+                        if services.attempt_profile(&work) == AgentProfile::Large {
+                            let (task, attempt) = (job.task.id.clone(), job.call.attempt);
+                            port.record(AgentEvent::BudgetRenewed { task, attempt });
+                            work.past = port.agent_progress(&job.task.id).await;
+                        } else {
+                            work.granted += services.limits.react_max_iterations;
+                        }
                         end = services.run_attempt(&work, &say, &cancel).await;
                     }
                     _ => break,

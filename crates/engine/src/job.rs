@@ -46,12 +46,24 @@ impl std::ops::Deref for TaskRef {
     }
 }
 
-/// One attempt at a task.
+/// What is to be done for a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobWork {
+    /// The task itself.
+    Attempt,
+    /// A command that tells by its success whether an exit criterion is met.
+    CheckCommand(String),
+    /// Whether a file exists, seen from the workspace.
+    CheckFile(String),
+}
+
+/// One attempt at a task, or a check after it.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub session: SessionId,
     pub call: CallId,
     pub task: TaskRef,
+    pub work: JobWork,
     pub workspace: PathBuf,
     /// Whether a command is kept to the workspace and sees variables of no account alone: a model wrote it, it came from
     /// elsewhere, or the plan says so.
@@ -66,6 +78,8 @@ pub struct AgentBrief {
     pub goal: Option<String>,
     /// What came of the tasks that it depends on.
     pub context: Vec<DependencyResult>,
+    /// The plan around the task, a line for each task that matters to it.
+    pub overview: Vec<String>,
     /// How far an interrupted attempt had come.
     pub past: Option<AgentProgress>,
 }
@@ -155,20 +169,47 @@ impl ShellRunner {
     }
 
     fn process_spec(&self, job: &Job, command: &str) -> ProcessSpec {
+        let own = job.task.env.iter().map(|(name, value)| (name.clone(), value.clone()));
         ProcessSpec {
             command: command.to_owned(),
-            directory: job.workspace.clone(),
+            shell: job.task.shell.clone(),
+            directory: job.workspace.join(&job.task.cwd),
             without: self.without.clone(),
-            with: vec![
-                (process::CALL_VARIABLE.to_owned(), job.process_mark()),
-                (process::OWNER_VARIABLE.to_owned(), process::PERSON.to_owned()),
-            ],
+            with: own
+                .chain([
+                    (process::CALL_VARIABLE.to_owned(), job.process_mark()),
+                    (process::OWNER_VARIABLE.to_owned(), process::PERSON.to_owned()),
+                ])
+                .collect(),
             time_limit: time_limit(&job.task),
             output_limit: OUTPUT_LIMIT,
             redactor: self.redactor.clone(),
             launch: LaunchMode::Person,
         }
     }
+}
+
+/// A directory of its own must be there, and inside the workspace also where links lead elsewhere.
+fn check_directory(job: &Job) -> Result<(), String> {
+    let stated = &job.task.cwd;
+    if stated.is_empty() {
+        return Ok(());
+    }
+    let directory = job.workspace.join(stated);
+    let found = directory.canonicalize().ok().filter(|path| path.is_dir());
+    let Some(found) = found else { return Err(format!("there is no directory {stated}")) };
+    let workspace = job.workspace.canonicalize().unwrap_or_else(|_| job.workspace.clone());
+    if found.starts_with(workspace) {
+        Ok(())
+    } else {
+        Err(format!("the directory {stated} leads out of the workspace"))
+    }
+}
+
+/// Ends a check that needs no process.
+async fn report_finding(reports: CallReporter, found: bool) {
+    let outcome = CallOutcome::Exited { code: i32::from(!found) };
+    reports.send(CallReport::ended_without_output(outcome)).await;
 }
 
 /// The stated limit, else the larger of one hour and twice the stated duration.
@@ -187,7 +228,17 @@ impl JobRunner for ShellRunner {
         cancel: CancellationToken,
         reports: CallReporter,
     ) -> BoxFuture<'static, ()> {
-        let RunKind::Shell(command) = &job.task.run else {
+        let command = match (&job.work, &job.task.run) {
+            (JobWork::CheckFile(path), _) => {
+                let found = job.workspace.join(&job.task.cwd).join(path).exists();
+                return Box::pin(report_finding(reports, found));
+            }
+            (JobWork::CheckCommand(command), _) | (JobWork::Attempt, RunKind::Shell(command)) => {
+                Some(command)
+            }
+            (JobWork::Attempt, _) => None,
+        };
+        let Some(command) = command else {
             return Box::pin(async move {
                 let message = format!("{} is not a shell task", job.task.id);
                 reports
@@ -195,6 +246,10 @@ impl JobRunner for ShellRunner {
                     .await;
             });
         };
+        if let Err(message) = check_directory(&job) {
+            let ended = CallReport::ended_without_output(CallOutcome::CouldNotStart { message });
+            return Box::pin(async move { reports.send(ended).await });
+        }
         let mut spec = self.process_spec(&job, command);
         if !job.confined {
             return Box::pin(process::run_command(spec, cancel, reports));

@@ -27,7 +27,7 @@ use tokio::task::JoinHandle;
 pub use agent_port::{AgentPort, AgentPortReceiver, listed_classes, open_agent_port};
 pub use agent_runner::{AgentRunner, ToolProfileLookup};
 pub use driver::EngineError;
-pub use job::{Job, JobRunner, ShellRunner, TaskRef};
+pub use job::{Job, JobRunner, JobWork, ShellRunner, TaskRef};
 pub use summary::summarize_session;
 
 use planwright_llm::cost::Ledger;

@@ -28,7 +28,7 @@ pub fn end_leftover_processes(session: &SessionId, state: &SessionState) -> RunL
     process::end_orphaned_servers();
     for task in 0..state.tasks.len() {
         let row = state.tasks.row(task);
-        if row.status == TaskStatus::Running {
+        if row.is_at_work() {
             let call = attempt_call(state, task);
             let mut ended = process::end_leftovers(&format!("{session}/{call}"));
             // Calls that its calls made.
@@ -91,7 +91,7 @@ pub fn resume_events(
     }
     let mut next_request = state.requests.next_id();
     for task in 0..state.tasks.len() {
-        if state.tasks.row(task).status == TaskStatus::Running && !state.is_answered(task) {
+        if state.tasks.row(task).is_at_work() && !state.is_answered(task) {
             events.extend(interrupted_events(state, leftovers, task, &mut next_request));
         }
     }
@@ -121,6 +121,13 @@ fn interrupted_events(
     let id = state.tasks.id(task).clone();
     let ended = leftovers.ended.get(&id).map_or(&[][..], Vec::as_slice);
     let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
+    if row.checks.is_some() {
+        // The command has succeeded and is not repeated; a check that was cut off is, by the driver.
+        let cut_off = row.call.as_ref().map(|open| {
+            CallEvent::concluded_without_output(open.call.clone(), CallOutcome::GivenUp).into()
+        });
+        return cut_off.into_iter().collect();
+    }
     let is_agent = node.is_some_and(|node| matches!(node.run, RunKind::Agent {}));
     let free = if is_agent {
         resume_agent(state, task, leftovers)

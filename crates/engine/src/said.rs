@@ -120,8 +120,11 @@ pub(crate) fn read_request(
 pub(crate) fn parse_context(context: Option<&PlanContext>, now: Timestamp) -> GoalParseContext {
     let name = context.map_or("UTC", |context| context.calendar.tz.as_str());
     let zone = TimeZone::get(name).unwrap_or(TimeZone::UTC);
-    GoalParseContext::new(now.to_zoned(zone).date(), 5)
-        .in_region(CalendarRegion::from_time_zone(name))
+    let region = match context {
+        Some(context) => CalendarRegion::from_calendar(&context.calendar),
+        None => CalendarRegion::from_time_zone(name),
+    };
+    GoalParseContext::new(now.to_zoned(zone).date(), 5).in_region(region)
 }
 
 /// Takes the limits that were said since the goal into a context that is made anew.

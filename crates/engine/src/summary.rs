@@ -5,7 +5,7 @@ use planwright_store::SessionSummary;
 
 /// Sums a session up.
 pub fn summarize_session(state: &SessionState) -> SessionSummary {
-    let counts = state.tasks.status_counts();
+    let counts = state.tasks.work_counts();
     SessionSummary {
         title: state.session.title.clone(),
         goal: state.session.goal.clone().unwrap_or_default(),

@@ -44,8 +44,10 @@ pub(crate) async fn load_key(
         return key_from_command(&provider.name, command).await.map(Some);
     }
     let Some(variable) = &provider.key_env else { return Ok(None) };
-    let value = env(variable).map(|value| value.trim().to_owned());
-    value.filter(|value| !value.is_empty()).map(|value| Some(Secret::new(value))).ok_or_else(|| {
+    let mut values = provider.key_variables().filter_map(|name| {
+        env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+    });
+    values.next().map(|value| Some(Secret::new(value))).ok_or_else(|| {
         let message = format!("{} needs a key, and {variable} is not set", provider.name);
         let next = format!("set {variable}, or api_key_cmd under [providers.{}]", provider.name);
         missing_key_error(&provider.name, &message, &next)

@@ -5,16 +5,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// Limits of one exchange. The entire call, including retries, ends at `total`.
+/// Limits of one exchange. There is one limit on time: how long a server may be silent in between is not limited,
+/// because models that think are silent for minutes. A connection that died is noticed by its keep-alives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ExchangeLimits {
     pub connect: Duration,
-    /// From sending the request to the first event of the answer. A local model reads its prompt in this time; signs of
-    /// life from a server that has accepted the request restart the timer.
-    pub first_byte: Duration,
-    /// Between two events with content. Comments and pings of a server are ignored.
-    pub idle: Duration,
-    pub total: Duration,
+    /// From sending a request to the end of its answer; the setting `model_call_limit_sec`. Waiting between two attempts
+    /// is not part of it.
+    pub call: Duration,
     /// Size of one answer in bytes, after decompression.
     pub answer_bytes: usize,
     /// Bytes of one line of a stream.
@@ -25,9 +23,7 @@ impl Default for ExchangeLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            first_byte: Duration::from_secs(60),
-            idle: Duration::from_secs(60),
-            total: Duration::from_secs(600),
+            call: Duration::from_secs(600),
             answer_bytes: 16 << 20,
             line_bytes: 1 << 20,
         }
@@ -39,8 +35,8 @@ impl Default for ExchangeLimits {
 pub struct RetryPolicy {
     /// Attempts after the first.
     pub retries: u32,
-    /// Attempts after the first that end in a timeout; each one takes a full time limit.
-    pub retries_after_silence: u32,
+    /// How long a provider that is known to work is waited for, in more attempts; the setting `outage_wait_min`.
+    pub outage_wait: Duration,
     pub first_wait: Duration,
     pub longest_wait: Duration,
     /// If a provider asks for a longer wait than this, the call fails and the user decides.
@@ -51,23 +47,26 @@ impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             retries: 3,
-            retries_after_silence: 1,
+            outage_wait: Duration::from_secs(30 * 60),
             first_wait: Duration::from_millis(500),
-            longest_wait: Duration::from_secs(20),
-            longest_retry_after: Duration::from_secs(60),
+            longest_wait: Duration::from_secs(60),
+            longest_retry_after: Duration::from_secs(900),
         }
     }
 }
 
 impl RetryPolicy {
-    /// How long to wait before attempt `attempt + 1`, or `None` to give up. `jitter` is a fraction from 0 to 1.
+    /// How long to wait before attempt `attempt + 1`, or `None` to give up. `jitter` is a fraction from 0 to 1; `outage`
+    /// is how long the provider has been failing, if it is one that is waited for.
     pub(crate) fn retry_delay(
         &self,
         attempt: u32,
+        outage: Option<Duration>,
         retry_after: Option<Duration>,
         jitter: f64,
     ) -> Option<Duration> {
-        if attempt > self.retries {
+        let waited_for = outage.is_some_and(|since| since < self.outage_wait);
+        if attempt > self.retries && !waited_for {
             return None;
         }
         let jitter = jitter.clamp(0.0, 1.0);
@@ -101,21 +100,32 @@ mod tests {
     #[test]
     fn waits_double_with_jitter_up_to_the_longest_and_end() {
         let policy = RetryPolicy { retries: 10, ..RetryPolicy::default() };
-        let full: Vec<u128> =
-            (1..=8).map(|n| policy.retry_delay(n, None, 1.0).unwrap().as_millis()).collect();
-        assert_eq!(full, [500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]);
-        assert_eq!(policy.retry_delay(1, None, 0.0), Some(Duration::from_millis(250)));
-        assert_eq!(policy.retry_delay(11, None, 0.5), None);
+        let delay = |n, jitter| policy.retry_delay(n, None, None, jitter);
+        let full: Vec<u128> = (1..=9).map(|n| delay(n, 1.0).unwrap().as_millis()).collect();
+        assert_eq!(full, [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+        assert_eq!(delay(1, 0.0), Some(Duration::from_millis(250)));
+        assert_eq!(delay(11, 0.5), None);
+    }
+
+    #[test]
+    fn an_outage_is_waited_for_until_its_time_is_over() {
+        let policy = RetryPolicy::default();
+        let minutes = |minutes: u64| Some(Duration::from_secs(minutes * 60));
+        assert_eq!(policy.retry_delay(50, minutes(29), None, 1.0), minutes(1));
+        assert_eq!(policy.retry_delay(50, minutes(30), None, 1.0), None);
+        assert_eq!(policy.retry_delay(50, None, None, 1.0), None, "it is not waited for");
+        let none = RetryPolicy { outage_wait: Duration::ZERO, retries: 0, ..policy };
+        assert_eq!(none.retry_delay(1, Some(Duration::ZERO), None, 1.0), None);
     }
 
     #[test]
     fn retry_after_is_respected_up_to_a_limit_and_never_shortened() {
         let policy = RetryPolicy::default();
         let requested = Some(Duration::from_secs(7));
-        assert_eq!(policy.retry_delay(1, requested, 0.0), requested);
-        assert!(policy.retry_delay(1, requested, 1.0) > requested);
-        assert_eq!(policy.retry_delay(1, Some(Duration::from_secs(61)), 0.0), None);
-        assert_eq!(policy.retry_delay(1, Some(Duration::MAX), 0.5), None);
+        assert_eq!(policy.retry_delay(1, None, requested, 0.0), requested);
+        assert!(policy.retry_delay(1, None, requested, 1.0) > requested);
+        assert_eq!(policy.retry_delay(1, None, Some(Duration::from_secs(901)), 0.0), None);
+        assert_eq!(policy.retry_delay(1, None, Some(Duration::MAX), 0.5), None);
     }
 
     #[test]

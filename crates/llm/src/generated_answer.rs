@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use planwright_model::ReasoningItem;
+
 /// Tokens as reported by the provider; `None` where it reports nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUsage {
@@ -85,6 +87,9 @@ pub struct GeneratedAnswer {
     pub tool_calls: Vec<RawToolCall>,
     #[serde(default)]
     pub usage: TokenUsage,
+    /// What the model thought, to be sent back with the results of its calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasoning: Vec<ReasoningItem>,
     pub finish: FinishReason,
     /// The model's name as reported by the provider, otherwise as requested.
     pub model: String,

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::{AnswerDelta, GenerateRequest, GeneratedAnswer, ModelError};
+use super::{AnswerDelta, GenerateRequest, GeneratedAnswer, ModelError, ModelFacts};
 
 /// How strictly a server can constrain an answer to a schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -60,6 +60,16 @@ pub struct ModelInfo {
     pub context_window: Option<u32>,
     /// What is known without asking the model; `None` means that [`protocol`](super::protocol) has to detect it.
     pub capability: Option<ModelCapability>,
+    /// What the table of models says.
+    #[serde(default)]
+    pub facts: ModelFacts,
+}
+
+impl ModelInfo {
+    /// The name on screens.
+    pub fn label(&self) -> &str {
+        self.facts.label.as_deref().unwrap_or(&self.model)
+    }
 }
 
 /// Receives the pieces of an answer as they arrive.

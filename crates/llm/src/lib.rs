@@ -23,10 +23,13 @@ mod api_keys;
 pub mod cost;
 mod error;
 pub mod exchange_limits;
+#[cfg(feature = "providers")]
+mod gemini;
 mod generated_answer;
 mod language_model;
 mod message;
 pub mod model_capability_cache;
+mod model_table;
 pub mod offline;
 #[cfg(feature = "providers")]
 pub mod ollama;
@@ -37,6 +40,7 @@ pub mod provider;
 pub mod recorded;
 mod request;
 pub mod settings;
+mod thinking;
 #[cfg(feature = "providers")]
 mod tool_names;
 #[cfg(feature = "providers")]
@@ -49,4 +53,8 @@ pub use language_model::{
     DeltaSink, JsonSupport, LanguageModel, ModelCapability, ModelInfo, ignore_deltas,
 };
 pub use message::{Message, MessagePart, MessageRole, ToolCall};
+pub use model_table::{
+    ModelApi, ModelFacts, ModelTable, ThinkingControl, ThinkingSupport, ToolCallQuality,
+};
 pub use request::{GenerateRequest, OutputSchema, ToolChoice, ToolSpec};
+pub use thinking::ModelEffort;

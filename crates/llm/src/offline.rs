@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     AnswerDelta, DeltaSink, FinishReason, GenerateRequest, GeneratedAnswer, LanguageModel,
-    ModelCapability, ModelError, ModelInfo, RawToolCall, TokenUsage, ToolCall,
+    ModelCapability, ModelError, ModelFacts, ModelInfo, RawToolCall, TokenUsage, ToolCall,
 };
 
 /// The answer of a rule.
@@ -39,6 +39,7 @@ impl OfflineModel {
             local: true,
             context_window: None,
             capability: Some(ModelCapability::FULL),
+            facts: ModelFacts::default(),
         };
         Self { info, policy }
     }
@@ -80,6 +81,7 @@ impl LanguageModel for OfflineModel {
                 text,
                 tool_calls: tool_calls.collect(),
                 usage: TokenUsage::from_counts(0, 0),
+                reasoning: Vec::new(),
                 finish,
                 model: self.info.model.clone(),
                 spent_on_retries: TokenUsage::default(),

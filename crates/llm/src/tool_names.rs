@@ -24,7 +24,7 @@ impl ToolNameMap {
             match part {
                 MessagePart::Call(call) => map.add_name(&call.name),
                 MessagePart::Result { name, .. } => map.add_name(name),
-                MessagePart::Text { .. } => {}
+                MessagePart::Text { .. } | MessagePart::Reasoning(_) => {}
             }
         }
         map

@@ -28,12 +28,14 @@ pub enum CatchUpWay {
     MoveLate,
     /// They are skipped, everything else stays.
     SkipLate,
-    /// Everything that is not done is planned again from now on.
+    /// Everything that is not done moves by the same number of days.
     PushBack,
+    /// Everything that is not done is planned again from now on.
+    Replan,
 }
 
 impl CatchUpWay {
-    pub const ALL: [Self; 3] = [Self::MoveLate, Self::SkipLate, Self::PushBack];
+    pub const ALL: [Self; 4] = [Self::MoveLate, Self::SkipLate, Self::PushBack, Self::Replan];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -41,6 +43,7 @@ impl CatchUpWay {
             Self::MoveLate => "move",
             Self::SkipLate => "skip",
             Self::PushBack => "push",
+            Self::Replan => "replan",
         }
     }
 }

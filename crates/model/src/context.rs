@@ -95,6 +95,9 @@ pub struct PlanCalendar {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, Vec<LocalTimeInterval>>")]
     pub extra_working: BTreeMap<Date, Vec<LocalTimeInterval>>,
+    /// The two-letter code of the country the person lives in, if they said so: it decides seasons and holidays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country: Option<String>,
 }
 
 impl PlanCalendar {
@@ -105,7 +108,22 @@ impl PlanCalendar {
             working: default_working_hours(),
             days_off: BTreeSet::new(),
             extra_working: BTreeMap::new(),
+            country: None,
         }
+    }
+
+    /// The working hours of a day; none on a day off.
+    pub fn hours_on(&self, date: Date) -> &[LocalTimeInterval] {
+        match self.extra_working.get(&date) {
+            Some(extra) => extra,
+            None if self.days_off.contains(&date) => &[],
+            None => self.working.get(&Weekday::from_date(date)).map_or(&[], Vec::as_slice),
+        }
+    }
+
+    /// Whether a day has working hours.
+    pub fn has_hours_on(&self, date: Date) -> bool {
+        !self.hours_on(date).is_empty()
     }
 
     /// Working minutes of an ordinary week.
@@ -242,6 +260,17 @@ pub struct PlanPerson {
     /// The most that they work on the plan in a week; none is not limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weekly_minutes: Option<u32>,
+    /// Days on which they do not work on it, besides everybody's.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[schemars(with = "BTreeSet<String>")]
+    pub days_off: BTreeSet<Date>,
+}
+
+impl PlanPerson {
+    /// Somebody whose time is not limited.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), weekly_minutes: None, days_off: BTreeSet::new() }
+    }
 }
 
 impl PlanContext {
@@ -265,6 +294,17 @@ impl PlanContext {
     /// Somebody else who works on it, by name.
     pub fn find_person(&self, name: &str) -> Option<&PlanPerson> {
         self.people.iter().find(|person| person.name.eq_ignore_ascii_case(name.trim()))
+    }
+
+    /// The same to change them; whoever is not known yet joins the plan.
+    pub fn person_mut(&mut self, name: &str) -> &mut PlanPerson {
+        let name = name.trim();
+        let known = self.people.iter().position(|one| one.name.eq_ignore_ascii_case(name));
+        let place = known.unwrap_or_else(|| {
+            self.people.push(PlanPerson::new(name));
+            self.people.len() - 1
+        });
+        &mut self.people[place]
     }
 
     /// The assumption about `key`.

@@ -58,6 +58,8 @@ pub enum SkipReason {
     Deadlock,
     /// A task with `abort_on_failure` failed, or the run was stopped.
     Aborted,
+    /// It runs only after a failure, and nothing failed; dependents treat it as met.
+    NotNeeded,
 }
 
 impl SkipReason {
@@ -69,6 +71,7 @@ impl SkipReason {
             Self::ByPerson => "by you",
             Self::Deadlock => "because nothing it waits for can finish",
             Self::Aborted => "because the run was stopped",
+            Self::NotNeeded => "because nothing failed before it",
         }
     }
 
@@ -80,6 +83,7 @@ impl SkipReason {
             Self::ByPerson => "by_person",
             Self::Deadlock => "deadlock",
             Self::Aborted => "aborted",
+            Self::NotNeeded => "not_needed",
         }
     }
 }

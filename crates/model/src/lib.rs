@@ -3,7 +3,9 @@
 //! Nothing here reads a clock, touches a file or knows how it is drawn. Every type round-trips through JSON.
 
 pub mod adaptation;
+pub mod agent_conversation;
 pub mod agent_decision;
+pub mod agent_profile;
 pub mod agent_work;
 pub mod amount;
 pub mod breaker;
@@ -33,21 +35,25 @@ pub mod planning;
 pub mod planning_names;
 pub mod policy;
 pub mod preferred_time;
+pub mod reasoning;
 pub mod recurrence;
 pub mod request;
 pub mod requests;
 pub mod roadmap;
+mod run_settings;
 pub mod schedule;
 pub mod setting;
 pub mod step;
 pub mod step_metadata;
 pub mod task;
+mod task_hold;
 pub mod task_state;
 pub mod tool_choice;
 pub mod tool_result;
 pub mod violation;
 
 pub use adaptation::{AdaptationAction, AdaptationLogEntry, PortfolioImpact};
+pub use agent_profile::{AgentProfile, ProfileChoice};
 pub use amount::MicroDollars;
 pub use cap::{RunCap, RunCapSettings};
 pub use confidence::{Confidence, ConfidenceTerm, ConfidenceVerdict};
@@ -61,7 +67,7 @@ pub use fact::{
 };
 pub use failure::{Category, ExecutionFailure, SkipReason};
 pub use ids::{CallId, RequestId, Seq, SessionId, TaskId};
-pub use limits::{ExecutionLimits, ReasoningMode, ScoutGateMode};
+pub use limits::{ExecutionLimits, ReasoningMode, ScoutGateMode, TaskBudget};
 pub use link::{LagBasis, LinkKind, LinkOrigin, TaskLink};
 pub use node_details::{TaskCost, other_person};
 pub use node_tree::NodeTree;
@@ -82,11 +88,13 @@ pub use policy::{
     InteractionPolicy, PolicyOverride, StrategyMode, StrategyProfile, StrategyWeights, Tone,
 };
 pub use preferred_time::PreferredTime;
+pub use reasoning::{ReasoningFormat, ReasoningItem};
 pub use recurrence::{Recurrence, RecurrenceByDay, RecurrenceFrequency};
 pub use request::{
     Actor, Answer, Choice, ChoiceAction, OfferedIdea, Request, RequestKind, UnreadAnswer,
 };
 pub use roadmap::{Risk, Roadmap, RoadmapContext, RoadmapOption};
+pub use run_settings::{RetryCause, RunCondition, TaskRetryPolicy};
 pub use schedule::{
     FixedEvent, LeverChange, RelaxedDates, Schedule, ScheduleRelaxation, ScheduledBlock,
     UnplacedWork, WeekCapacity,
@@ -94,5 +102,6 @@ pub use schedule::{
 pub use step::{ReActStep, ReActTrace, StepAction};
 pub use step_metadata::{PrdvPhase, StepMetadata, StepRole};
 pub use task::{ExitCriterion, NodeOrigin, RepeatPolicy, RunKind, SandboxChoice, TaskNode};
+pub use task_hold::{StartTimeCause, TaskHold};
 pub use tool_result::ToolResult;
 pub use violation::{Severity, Violation};

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::MicroDollars;
+
 /// How many attempts wait for an answer of the person without taking a slot. Further ones keep theirs, so that at most
 /// this many and as many as there are slots wait at once.
 pub const MAX_WAITING_ATTEMPTS: usize = 16;
@@ -15,8 +17,11 @@ pub struct ExecutionLimits {
     pub breaker_threshold: u32,
     /// How long an open breaker refuses calls.
     pub breaker_cooldown_sec: u64,
-    /// How often a task may think and act before it must answer.
+    /// How often a task may think and act before it must answer, in strict steps.
     pub react_max_iterations: u32,
+    /// What one task may use in an open conversation. Journals without it stay as they are.
+    #[serde(skip_serializing_if = "TaskBudget::is_usual")]
+    pub task_budget: TaskBudget,
     /// How much of a nested result the model reads.
     pub result_char_limit: u32,
     /// How often the planner may be asked again about one task.
@@ -35,6 +40,7 @@ impl Default for ExecutionLimits {
             breaker_threshold: 3,
             breaker_cooldown_sec: 30,
             react_max_iterations: 10,
+            task_budget: TaskBudget::default(),
             result_char_limit: 1_500,
             planner_rounds: 8,
             token_budget_buffer: 10,
@@ -85,4 +91,27 @@ pub enum ScoutGateMode {
 
 impl ScoutGateMode {
     pub const ALL: [Self; 4] = [Self::Auto, Self::ForceExit, Self::ForceFull, Self::Off];
+}
+
+/// What one task may use in an open conversation before the person is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TaskBudget {
+    pub turns: u32,
+    pub tokens: u64,
+    pub cost: MicroDollars,
+    /// Minutes of work.
+    pub wall_time_min: u64,
+}
+
+impl Default for TaskBudget {
+    fn default() -> Self {
+        Self { turns: 80, tokens: 1_500_000, cost: MicroDollars(2_000_000), wall_time_min: 60 }
+    }
+}
+
+impl TaskBudget {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }

@@ -114,7 +114,7 @@ impl TaskLink {
             && self.origin == LinkOrigin::System
     }
 
-    /// Whether execution waits for it: finish-to-finish and start-to-finish bind the schedule only.
+    /// Whether the start of the successor waits for it: finish-to-finish and start-to-finish hold its end.
     pub fn blocks_execution(&self) -> bool {
         matches!(self.kind, LinkKind::FS | LinkKind::SS)
     }

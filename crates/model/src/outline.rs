@@ -225,6 +225,9 @@ pub struct PlanNode {
     /// When it is best done; a group's applies to everything in it that has none of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preferred_time: Option<PreferredTime>,
+    /// Whether it is done in one go on one day, whatever hours that day has: the party itself, a long run.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub in_one_piece: bool,
 }
 
 impl PlanNode {
@@ -268,6 +271,7 @@ impl PlanNode {
             task_type: String::new(),
             cost: None,
             preferred_time: None,
+            in_one_piece: false,
         }
     }
 
@@ -299,6 +303,11 @@ impl PlanNode {
     /// Whether it repeats from a day of its own on. Links of its group do not move it.
     pub fn repeats_from_own_day(&self) -> bool {
         self.recurrence.as_ref().is_some_and(|recurrence| recurrence.from.is_some())
+    }
+
+    /// Whether it happens on a day of its own, which the hours of a week do not limit.
+    pub fn has_own_day(&self) -> bool {
+        self.in_one_piece && self.fixed_start.is_some()
     }
 
     /// The dates that were set by hand.

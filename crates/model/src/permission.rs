@@ -139,6 +139,36 @@ impl PermissionRule {
     }
 }
 
+impl RuleMatcher {
+    /// The rule about a command that a person typed: the command itself, or its first words and `*`.
+    ///
+    /// # Errors
+    /// What was typed does not fit the command, so that saving it would not even allow this call.
+    pub fn parse_command_rule(command: &str, typed: &str) -> Result<Self, String> {
+        let typed = typed.trim();
+        if typed.is_empty() || typed == command.trim() {
+            return Ok(Self::Command { command: command.to_owned() });
+        }
+        let Some(prefix) = typed.strip_suffix('*').map(str::trim_end) else {
+            return Err("type the whole command, or its first words followed by *".to_owned());
+        };
+        if prefix.is_empty() {
+            return Err("a rule needs at least the name of the program before the *".to_owned());
+        }
+        if command.contains(['\n', ';', '|', '&', '<', '>', '$', '`', '(']) {
+            return Err(
+                "a rule with * fits only a single plain command; this one does more".to_owned()
+            );
+        }
+        match command.trim().strip_prefix(prefix) {
+            Some(rest) if rest.is_empty() || rest.starts_with(' ') => {
+                Ok(Self::CommandPrefix { prefix: prefix.to_owned() })
+            }
+            _ => Err(format!("this command does not begin with the words `{prefix}`")),
+        }
+    }
+}
+
 /// The workspace itself, as a working directory.
 pub const WORKSPACE_ROOT: &str = ".";
 
@@ -195,4 +225,25 @@ pub struct AnswerOffers {
     /// *For this phase* may be answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub phase: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typed_rule_is_the_command_or_its_first_words() {
+        let parse = |typed| RuleMatcher::parse_command_rule("cargo test --all", typed);
+        let exact = RuleMatcher::Command { command: "cargo test --all".to_owned() };
+        assert_eq!(parse("cargo test --all"), Ok(exact.clone()));
+        assert_eq!(parse(""), Ok(exact));
+        let prefix = |prefix: &str| Ok(RuleMatcher::CommandPrefix { prefix: prefix.to_owned() });
+        assert_eq!(parse("cargo test *"), prefix("cargo test"));
+        assert_eq!(parse("cargo*"), prefix("cargo"));
+        for wrong in ["*", "cargo te*", "cargo build *", "cargo test"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+        let several = RuleMatcher::parse_command_rule("cargo test && rm -r x", "cargo test *");
+        assert!(several.is_err(), "{several:?}");
+    }
 }

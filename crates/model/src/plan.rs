@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,9 @@ pub struct Plan {
     /// When its work may happen; without one, time is plain minutes from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calendar: Option<FileCalendar>,
+    /// The first failure ends the run.
+    #[serde(default, skip_serializing_if = "crate::task::is_default")]
+    pub fail_fast: bool,
     pub tasks: Vec<TaskNode>,
 }
 
@@ -74,6 +78,12 @@ pub struct GraphFacts {
     pub depth: Vec<u32>,
     pub layers: u32,
     pub estimated_total_tokens: u64,
+    /// When the tasks start that wait for their scheduled time.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scheduled_starts: BTreeMap<TaskId, Timestamp>,
+    /// The time zone of dates and hours where the plan's calendar names none, as an IANA id.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub time_zone: String,
 }
 
 /// A change that normalisation made to what was given.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::task::is_default;
 use super::{
-    DateField, ExitCriterion, LinkKind, NodeDates, PlanDate, Recurrence, RunKind, TaskCost, TaskId,
+    DateField, ExitCriterion, LinkKind, NodeDates, NodeType, PlanDate, Recurrence, Role, RunKind,
+    TaskCost, TaskId,
 };
 
 /// Who does a task.
@@ -84,12 +85,36 @@ pub struct NodeFields {
     pub not_before: Option<PlanDate>,
     #[serde(skip_serializing_if = "is_default")]
     pub due: Option<PlanDate>,
+    /// The id of a new node; without one it gets a number. A node that exists keeps its own.
+    #[serde(skip_serializing_if = "is_default")]
+    pub id: Option<TaskId>,
+    /// What a new node is; without it the place decides. A node that exists stays what it is.
+    #[serde(skip_serializing_if = "is_default")]
+    pub node_type: Option<NodeType>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub role: Option<Role>,
+    /// A task that marks a point and takes no time.
+    #[serde(skip_serializing_if = "is_default")]
+    pub milestone: Option<bool>,
+    /// The parallel lane that a new node joins.
+    #[serde(skip_serializing_if = "is_default")]
+    pub stream: Option<String>,
+    /// From 1 to 5.
+    #[serde(skip_serializing_if = "is_default")]
+    pub intensity: Option<u8>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub in_one_piece: Option<bool>,
 }
 
 impl NodeFields {
     /// Fields with a title and nothing else.
     pub fn titled(title: impl Into<String>) -> Self {
         Self { title: Some(title.into()), ..Self::default() }
+    }
+
+    /// Whether it has what only a new node can be given.
+    pub fn is_for_new_node(&self) -> bool {
+        self.id.is_some() || self.node_type.is_some() || self.stream.is_some()
     }
 
     /// The dates that are given; the others stay as they are.

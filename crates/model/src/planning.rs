@@ -335,7 +335,9 @@ pub struct PlanLimits {
     pub unparsed_limit: u32,
     pub revision_limit: u32,
     pub escalation_round_limit: u32,
-    pub wall_time_sec: u64,
+    /// In journals before `model_call_limit_sec` replaced it; kept so that they are exported as they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_time_sec: Option<u64>,
     pub segment_max_sec: u64,
 }
 
@@ -349,8 +351,8 @@ impl Default for PlanLimits {
             unparsed_limit: 2,
             revision_limit: 5,
             escalation_round_limit: 3,
-            wall_time_sec: 45,
-            segment_max_sec: 600,
+            wall_time_sec: None,
+            segment_max_sec: 3_600,
         }
     }
 }
@@ -361,6 +363,9 @@ pub struct PlanQuestion {
     pub key: String,
     pub text: String,
     pub assumed: String,
+    /// What the answer changes, in a sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub changes: String,
     /// Answers to pick from; any other can be typed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<QuestionChoice>,

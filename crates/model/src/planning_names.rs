@@ -32,6 +32,16 @@ impl PlanDrafter {
         }
     }
 
+    /// Who that is, in words.
+    pub fn describe(&self) -> &str {
+        match self {
+            Self::Unset => "nobody yet",
+            Self::Offline => "the built-in planner",
+            Self::Person => "you",
+            Self::Model(name) => name,
+        }
+    }
+
     pub fn is_offline(&self) -> bool {
         *self == Self::Offline
     }

@@ -8,6 +8,7 @@ use super::{
     ApprovalTarget, CallId, Digest, EscalationReason, PlanQuestion, RequestId, RunCap, Stage,
     TaskId,
 };
+use crate::permission::{PermissionRule, RuleMatcher};
 
 /// What a request is about. The panel draws all of them alike; the engine acts on the kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +65,14 @@ pub enum RequestKind {
     },
     /// An agent used up its iterations.
     TaskCap { task: TaskId },
+    /// An agent asks the person something; the call it asks with, if it did so by a call.
+    AgentQuestion {
+        task: TaskId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<u32>,
+    },
+    /// An agent says that its task is done in part.
+    PartlyDone { task: TaskId },
     /// Whether a provider's key may be used.
     Consent { provider: String },
     /// The model gave nothing usable.
@@ -123,6 +132,8 @@ pub enum ChoiceAction {
     /// Take a relaxation, counted from 1.
     UseRelaxation(u8),
     AcceptLate,
+    /// Take work that is done in part as the result of its task.
+    AcceptPart,
     /// Go on without a model.
     GoOffline,
     /// Ask the model again.
@@ -220,6 +231,40 @@ pub struct UnreadAnswer {
 }
 
 impl Request {
+    /// The command that is asked about, byte for byte.
+    pub fn asked_command(&self) -> Option<&str> {
+        let detail = self.verbatim.iter().find(|detail| detail.label == "Command")?;
+        Some(&detail.text)
+    }
+
+    /// The rule to save: the one that was typed, else the one that was offered.
+    #[must_use]
+    pub fn apply_typed_rule(&self, offered: PermissionRule, answer: &Answer) -> PermissionRule {
+        match (self.parse_typed_rule(answer), &offered.matching) {
+            (Ok(Some(matching)), RuleMatcher::Command { .. }) => {
+                // More than the exact command never runs unconfined.
+                let unsandboxed = offered.unsandboxed && matching == offered.matching;
+                PermissionRule { matching, unsandboxed, ..offered }
+            }
+            _ => offered,
+        }
+    }
+
+    /// The rule that comes with an answer, if a person typed one.
+    ///
+    /// # Errors
+    /// What was typed does not fit what is asked.
+    pub fn parse_typed_rule(&self, answer: &Answer) -> Result<Option<RuleMatcher>, String> {
+        let typed = answer.text.as_deref().map_or("", str::trim);
+        if answer.action != ChoiceAction::AllowAlways || typed.is_empty() {
+            return Ok(None);
+        }
+        match self.asked_command() {
+            Some(command) => RuleMatcher::parse_command_rule(command, typed).map(Some),
+            None => Err("only the rule about a command can be typed".to_owned()),
+        }
+    }
+
     /// The choice for an action, if it is offered and can be chosen.
     pub fn available_choice(&self, action: ChoiceAction) -> Option<&Choice> {
         self.choices.iter().find(|choice| choice.action == action && choice.unavailable.is_none())
@@ -269,9 +314,14 @@ impl Request {
                 (&call.task, call.step) == (&their_call.task, their_call.step)
                     && (tool, class) == (their_tool, their_class)
             }
-            (RequestKind::TaskCap { task }, RequestKind::TaskCap { task: theirs }) => {
+            (RequestKind::TaskCap { task }, RequestKind::TaskCap { task: theirs })
+            | (RequestKind::PartlyDone { task }, RequestKind::PartlyDone { task: theirs }) => {
                 task == theirs
             }
+            (
+                RequestKind::AgentQuestion { task, call },
+                RequestKind::AgentQuestion { task: theirs, call: their_call },
+            ) => (task, call) == (theirs, their_call) && self.question == other.question,
             _ => false,
         };
         // Labels and words of another version do not make it another question.

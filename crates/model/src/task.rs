@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{NodeDates, PlanDate, TaskCost, TaskId, TaskLink, other_person};
+use super::{
+    NodeDates, PlanDate, RunCondition, TaskCost, TaskId, TaskLink, TaskRetryPolicy, other_person,
+};
 
 /// How a task is carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -100,6 +102,13 @@ pub enum ExitCriterion {
     },
 }
 
+impl ExitCriterion {
+    /// Whether something outside can find out that it is met, without anybody's judgment.
+    pub fn is_checkable(&self) -> bool {
+        !matches!(self, Self::Text { .. } | Self::Judged { .. })
+    }
+}
+
 /// What a met criterion means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -148,6 +157,28 @@ pub struct TaskNode {
     pub resources: BTreeMap<String, u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u64>,
+    /// The program that its command is given to, with its arguments; empty means `sh -c`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shell: Vec<String>,
+    /// Variables that its command sees beside those of the person.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// The directory its command runs in, seen from the workspace; empty means the workspace.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cwd: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retries: Option<TaskRetryPolicy>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub when: RunCondition,
+    /// A failure counts as done for whatever depends on it, and for the run.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub continue_on_error: bool,
+    /// What it belongs to, for people and for choosing what to run.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// Words by which it can be chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub repeat: RepeatPolicy,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -207,6 +238,14 @@ impl TaskNode {
             duration_minutes: None,
             resources: BTreeMap::new(),
             timeout_seconds: None,
+            shell: Vec::new(),
+            env: BTreeMap::new(),
+            cwd: String::new(),
+            retries: None,
+            when: RunCondition::default(),
+            continue_on_error: false,
+            group: String::new(),
+            tags: Vec::new(),
             repeat: RepeatPolicy::default(),
             sandbox: SandboxChoice::default(),
             at_scheduled_time: false,
@@ -257,6 +296,25 @@ impl TaskNode {
             .filter(|(tool, _)| available(tool))
             .map(|(_, score)| *score)
             .fold(0.0, f64::max)
+    }
+
+    /// Whether its command is followed by checks of its exit criteria.
+    pub fn has_checks(&self) -> bool {
+        matches!(self.run, RunKind::Shell(_))
+            && self.exit_criteria.iter().any(ExitCriterion::is_checkable)
+    }
+
+    /// What is special about how its command runs, one line each: its directory, its variables, its shell.
+    pub fn command_settings(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.cwd.is_empty() {
+            lines.push(format!("in {}", self.cwd));
+        }
+        if !self.shell.is_empty() {
+            lines.push(format!("shell {}", self.shell.join(" ")));
+        }
+        lines.extend(self.env.iter().map(|(name, value)| format!("with {name}={value}")));
+        lines
     }
 
     /// Whether a failure of this task ends the whole run.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &str)] = &[
     ("model/src/requests/call_in_doubt.rs", "arguments of a tool"),
     ("model/src/requests/tool_permission.rs", "arguments of a tool"),
+    ("model/src/agent_conversation.rs", "schema of a tool as it was offered"),
     (
         "model/src/agent_decision.rs",
         "arguments of a tool; a decision of another version is kept as text",
@@ -20,6 +21,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("model/src/digest.rs", "hashes any JSON"),
     ("model/src/event/agent.rs", "arguments of a call that a model asked for"),
     ("model/src/event/call.rs", "arguments of a tool"),
+    ("model/src/reasoning.rs", "reasoning as its provider wants it back"),
     ("model/src/step.rs", "arguments and result of a tool"),
     ("model/src/step_metadata.rs", "metadata in traces of other programs"),
     (
@@ -28,6 +30,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ),
     ("model/src/task_state.rs", "results of tools"),
     ("model/src/tool_result.rs", "result of a tool"),
+    ("state/src/agent_conversation.rs", "arguments of a call that a model asked for"),
     ("state/src/agent_progress.rs", "arguments and result of a tool"),
     (
         "state/src/replay/compare/compared_run.rs",

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use planwright_model::{Digest, GraphFacts, Plan, TaskId, TaskNode};
 
 /// Fields that describe when a task runs or how it is prioritized, not what it does.
-const EXCLUDED_FIELDS: [&str; 13] = [
+const EXCLUDED_FIELDS: [&str; 17] = [
     "id",
     "dependencies",
     "priority",
@@ -21,6 +21,10 @@ const EXCLUDED_FIELDS: [&str; 13] = [
     "not_before",
     "due",
     "cost",
+    "retries",
+    "group",
+    "tags",
+    "continue_on_error",
 ];
 
 /// Returns the key of every task, in the plan's order. The predecessors of a task are part of its key, so that a change

@@ -15,3 +15,4 @@ pub mod plan_file;
 pub mod plan_file_schedule;
 pub mod roadmap_to_plan;
 pub mod sizing;
+pub mod task_selection;

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use jiff::Zoned;
 use jiff::civil::Date;
+use jiff::{Timestamp, Zoned};
 
 use crate::check::{BlockReport, ScheduleReport, fill_estimates};
 use planwright_model::{
-    FileCalendar, LagBasis, OffsetDateTime, Plan, TaskId, TaskLink as PlanLink, TaskNode,
+    FileCalendar, GraphFacts, LagBasis, OffsetDateTime, Plan, TaskId, TaskLink as PlanLink,
+    TaskNode,
 };
 use planwright_rcpsp::{LeafLink, RcpspProblem, RcpspSolution, SearchEffort, solve_rcpsp};
 use planwright_schedule::ScheduleError;
@@ -107,6 +108,46 @@ pub fn schedule_plan_file(
         tz: calendar.map(|calendar| calendar.tz().to_owned()),
         blocks,
     }))
+}
+
+/// Adds to the facts of a plan what its tasks need to start by the clock: when those start that wait for their scheduled
+/// time, and in which zone its dates are meant.
+pub fn add_start_times(
+    facts: &mut GraphFacts,
+    plan: &Plan,
+    local: &LocalContext,
+) -> Result<(), ScheduleError> {
+    let needs_zone = |task: &TaskNode| task.not_before.is_some() || task.fixed_start.is_some();
+    let stated = plan.calendar.as_ref().map_or("", |calendar| calendar.hours.tz.as_str());
+    if stated.is_empty() && (plan.calendar.is_some() || plan.tasks.iter().any(needs_zone)) {
+        facts.time_zone.clone_from(&local.tz);
+    }
+    if !plan.tasks.iter().any(|task| task.at_scheduled_time) {
+        return Ok(());
+    }
+    let report = match &plan.calendar {
+        Some(_) => schedule_plan_file(plan, local)?,
+        None => None,
+    };
+    let planned: HashMap<&TaskId, Timestamp> = report
+        .iter()
+        .flat_map(|report| &report.blocks)
+        .filter_map(|block| Some((&block.task, block.start_at?.at)))
+        .collect();
+    let waiting = plan.tasks.iter().filter(|task| task.at_scheduled_time);
+    facts.scheduled_starts = waiting
+        .filter_map(|task| {
+            let start = planned.get(&task.id).copied().or_else(|| drafted_start(task));
+            Some((task.id.clone(), start?))
+        })
+        .collect();
+    Ok(())
+}
+
+/// The start that a task brings with it from the schedule it was drafted with.
+fn drafted_start(task: &TaskNode) -> Option<Timestamp> {
+    let stated = task.metadata.get("first_start")?;
+    serde_json::from_value::<OffsetDateTime>(stated.clone()).ok().map(|moment| moment.at)
 }
 
 /// Solves in working minutes. An elapsed lag is raised until it is satisfied, as for roadmaps.

@@ -4,6 +4,12 @@
 pub const EFFORT_UNIT_MINUTES: u32 = 15;
 /// The unit of a training session, in minutes.
 const TRAINING_UNIT: u32 = 5;
+/// The shortest training session, in units.
+const LEAST_SESSION_UNITS: u32 = 3;
+/// The most weeks of rest before the day.
+const MAX_TAPER: u16 = 3;
+/// The share of the peak with which a training begins.
+const FIRST_SHARE: f64 = 0.45;
 /// The longest training that is drafted week by week.
 pub const MAX_TRAINING_WEEKS: u16 = 52;
 /// The maximum length of a study session, in minutes.
@@ -101,7 +107,7 @@ impl TrainingWeeks {
     pub fn from_total(weeks: u16) -> Self {
         let weeks = weeks.clamp(2, MAX_TRAINING_WEEKS);
         let part = |share: f64| (share * f64::from(weeks)).round() as u16;
-        let (taper, peak, build) = (part(0.125), part(0.1875), part(0.3125));
+        let (taper, peak, build) = (part(0.125).min(MAX_TAPER), part(0.1875), part(0.3125));
         Self { base: weeks - taper - peak - build, build, peak, taper }
     }
 
@@ -111,11 +117,13 @@ impl TrainingWeeks {
     }
 }
 
-/// Minutes of each training week: growing by a tenth, every fourth week 0.8 of the previous one (never the last before
+/// Minutes of each training week: growing by a tenth, or less if there are many weeks, every fourth week 0.8 of the previous one (never the last before
 /// the taper), then falling evenly from 0.75 to 0.50 of the peak; scaled so that the peak week has `peak` minutes.
 pub fn training_loads(weeks: TrainingWeeks, peak: u32) -> Vec<u32> {
     let before = usize::from(weeks.base + weeks.build + weeks.peak);
     let mut loads: Vec<f64> = Vec::with_capacity(before + usize::from(weeks.taper));
+    let steps = (2..=before).filter(|week| week % 4 != 0 || *week == before).count();
+    let growth = FIRST_SHARE.recip().powf(1.0 / steps.max(1) as f64).min(1.1);
     let mut steady = 1.0;
     for week in 1..=before {
         let recovers = week % 4 == 0 && week != before;
@@ -123,7 +131,7 @@ pub fn training_loads(weeks: TrainingWeeks, peak: u32) -> Vec<u32> {
             None => steady,
             Some(last) if recovers => 0.8 * last,
             Some(_) => {
-                steady *= 1.1;
+                steady *= growth;
                 steady
             }
         };
@@ -140,13 +148,22 @@ pub fn training_loads(weeks: TrainingWeeks, peak: u32) -> Vec<u32> {
     loads.into_iter().map(|load| round(load).max(TRAINING_UNIT)).collect()
 }
 
-/// Distributes a training week among its sessions; at most as many as there are five-minute units.
+/// Distributes a training week among its sessions. A light week has fewer of them: the smallest ones get no minutes.
 pub fn training_week(load: u32, weights: &[u32]) -> Vec<u32> {
     let units = load / TRAINING_UNIT;
-    let kept = weights.len().min(units as usize);
+    let kept = weights.len().min((units / LEAST_SESSION_UNITS).max(1) as usize);
+    let floor = LEAST_SESSION_UNITS.min(units);
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by_key(|&place| (std::cmp::Reverse(weights[place]), place));
+    order.truncate(kept);
+    order.sort_unstable();
     let parts: Vec<WeightedPart> =
-        weights[..kept].iter().map(|weight| WeightedPart { weight: *weight, floor: 1 }).collect();
-    apportion_units(units, &parts).into_iter().map(|units| units * TRAINING_UNIT).collect()
+        order.iter().map(|&place| WeightedPart { weight: weights[place], floor }).collect();
+    let mut minutes = vec![0; weights.len()];
+    for (place, share) in order.into_iter().zip(apportion_units(units, &parts)) {
+        minutes[place] = share * TRAINING_UNIT;
+    }
+    minutes
 }
 
 /// Scales the minutes of a routine, to full minutes and at least one: steps of five would hide the scaling.
@@ -192,14 +209,16 @@ mod tests {
         assert_eq!(weeks.to_array(), [6, 5, 3, 2]);
         assert_eq!(
             training_loads(weeks, 300),
-            [115, 125, 140, 110, 155, 170, 185, 150, 205, 225, 250, 200, 275, 300, 225, 150]
+            [135, 145, 160, 125, 170, 185, 200, 160, 220, 235, 255, 205, 275, 300, 225, 150]
         );
     }
 
     #[test]
     fn a_training_week_is_distributed_completely() {
         assert_eq!(training_week(300, &[350, 200, 100, 175, 175]), [105, 60, 30, 55, 50]);
-        assert_eq!(training_week(5, &[350, 200, 100]), [5]);
+        assert_eq!(training_week(5, &[350, 200, 100]), [5, 0, 0]);
+        // The long session stays, the short ones go.
+        assert_eq!(training_week(40, &[100, 200, 350]), [0, 15, 25]);
     }
 
     #[test]

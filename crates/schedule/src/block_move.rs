@@ -53,7 +53,8 @@ pub fn move_block(request: &BlockMoveRequest<'_>) -> Result<BlockMoveOutcome, St
     if (request.settled)(before) {
         return Err(format!("\"{}\" is settled; there is nothing to move", before.title));
     }
-    if request.to < request.now {
+    // Times have no seconds: the minute that runs is not over.
+    if request.to.as_second() / 60 < request.now.as_second() / 60 {
         return Err("that time is over; name a later one".to_owned());
     }
     let zone = find_zone(&request.schedule.tz).map_err(|error| error.to_string())?;

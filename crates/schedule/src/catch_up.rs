@@ -7,14 +7,16 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::open_work::{OpenWorkRequest, busiest_week_minutes, replan_open_work};
+use super::uniform_shift::shift_open_work;
 use planwright_model::catch_up::{CatchUpWay, OpenWork, TaskOccurrence};
 use planwright_model::{
-    LinkKind, NodeDependency, NodeTree, OffsetDateTime, PlanContext, Roadmap, Schedule,
+    FixedEvent, LinkKind, NodeDependency, NodeTree, OffsetDateTime, PlanContext, Roadmap, Schedule,
     ScheduledBlock, TaskId,
 };
+use planwright_text::units::format_counted;
 
 /// The most rounds in which blocks that the person put somewhere are let go because a link would break.
-const RELEASE_ROUNDS: usize = 4;
+const RELEASE_ROUNDS: usize = 8;
 
 /// A plan that is late, and the moment from which on it is planned again.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,8 @@ pub struct CatchUpRequest<'a> {
     pub work: &'a OpenWork,
     /// Late tasks that stay as they are.
     pub left_out: &'a BTreeSet<TaskOccurrence>,
+    /// Time that is taken, by other plans of the person for example.
+    pub busy: &'a [FixedEvent],
     pub now: Timestamp,
 }
 
@@ -67,6 +71,8 @@ pub struct CatchUpPreview {
     pub end_before: Option<OffsetDateTime>,
     /// The most work in one week from now on.
     pub busiest_week_minutes: u32,
+    /// By how many days everything open moves, where it all moves alike.
+    pub shift_days: Option<u32>,
     /// Days between the deadline and the end, if it ends after it.
     pub days_late: u32,
 }
@@ -76,6 +82,12 @@ impl CatchUpPreview {
     pub fn days_later(&self) -> i32 {
         let (Some(before), Some(after)) = (self.end_before, self.end) else { return 0 };
         day_difference(before.local_date(), after.local_date())
+    }
+
+    /// Says by how much the plan misses its deadline, if it does: `This ends 6 days after your deadline`.
+    pub fn describe_lateness(&self) -> Option<String> {
+        let days = format_counted(self.days_late as usize, "day");
+        (self.days_late > 0).then(|| format!("This ends {days} after your deadline"))
     }
 
     /// Late tasks that are skipped.
@@ -93,6 +105,21 @@ fn day_difference(from: Date, to: Date) -> i32 {
     from.until(to).map_or(0, |span| span.get_days())
 }
 
+/// The ways that make sense for a plan: three for one that is late, and planning it again for one that is not, after
+/// tasks were done early, moved, skipped or added.
+pub fn offered_ways(
+    request: &CatchUpRequest<'_>,
+) -> Vec<(CatchUpWay, Result<CatchUpPreview, String>)> {
+    let preview = |way: CatchUpWay| (way, preview_catch_up(request, way));
+    if request.work.late.is_empty() {
+        return vec![preview(CatchUpWay::Replan)];
+    }
+    let push = preview(CatchUpWay::PushBack);
+    // Where nothing can move alike, everything open is planned again.
+    let push = if push.1.is_ok() { push } else { preview(CatchUpWay::Replan) };
+    vec![preview(CatchUpWay::MoveLate), preview(CatchUpWay::SkipLate), push]
+}
+
 /// Computes what a way of catching up leads to. `Err` says why nothing can be planned.
 pub fn preview_catch_up(
     request: &CatchUpRequest<'_>,
@@ -100,10 +127,16 @@ pub fn preview_catch_up(
 ) -> Result<CatchUpPreview, String> {
     let mut work = request.work.clone();
     work.late.retain(|late| !request.left_out.contains(late));
-    let schedule = match way {
-        CatchUpWay::SkipLate => request.schedule.clone(),
-        CatchUpWay::MoveLate => move_late(request, &work)?,
-        CatchUpWay::PushBack => push_back(request, &work)?,
+    let (schedule, shift_days) = match way {
+        CatchUpWay::SkipLate => (request.schedule.clone(), None),
+        CatchUpWay::MoveLate => (move_late(request, &work)?, None),
+        CatchUpWay::Replan => (replan_all(request, &work)?, None),
+        CatchUpWay::PushBack => match shift_open_work(request, &work) {
+            Some((schedule, days)) => (schedule, Some(days)),
+            None => {
+                return Err("no number of days fits everything; plan it again instead".to_owned());
+            }
+        },
     };
     let mut after = work.clone();
     if way == CatchUpWay::SkipLate {
@@ -134,6 +167,7 @@ pub fn preview_catch_up(
         end,
         end_before: request.schedule.blocks.iter().map(|block| block.end).max(),
         busiest_week_minutes: busiest_week_minutes(&open, request.now),
+        shift_days,
         days_late: u32::try_from(days_late).unwrap_or(0),
         schedule,
     })
@@ -149,39 +183,39 @@ fn open_work_request<'a>(
         context,
         schedule: request.schedule,
         work,
-        events: &[],
+        events: request.busy,
         others: &[],
         now: request.now,
         seed: 0,
     }
 }
 
-/// Late work goes to the next free time. What does not depend on it keeps its time; what does moves only if it has to.
+/// Late work goes to the next free time, within the hours of each week. What does not depend on it keeps its time; what does moves only if it has to.
 fn move_late(request: &CatchUpRequest<'_>, work: &OpenWork) -> Result<Schedule, String> {
-    let minutes = |block: &&ScheduledBlock| work.is_late(&block.plan_node_id, block.occurrence);
-    let late: u32 =
-        request.schedule.blocks.iter().filter(minutes).map(|block| block.estimated_minutes).sum();
-    let mut context = request.context.clone();
-    // The hours of a week are what was planned; catching up asks for more in one of them.
-    let limits = &mut context.constraints;
-    limits.weekly_minutes = limits.weekly_minutes.map(|weekly| weekly.saturating_add(late));
     let mut released: BTreeSet<TaskId> = BTreeSet::new();
-    let mut schedule = request.schedule.clone();
     for _ in 0..RELEASE_ROUNDS {
         let stays = |block: &ScheduledBlock| !released.contains(&block.plan_node_id);
-        schedule = replan_open_work(&open_work_request(request, &context, work), &stays)
+        let schedule = replan_open_work(&open_work_request(request, request.context, work), &stays)
             .map_err(|error| error.to_string())?;
         let early = tasks_too_early(request, work, &schedule, &released);
         if early.is_empty() {
-            break;
+            return Ok(schedule);
         }
         released.extend(early);
     }
-    Ok(schedule)
+    // Blocks that stay where they are and links that hold go together no further.
+    replan_open_work(&open_work_request(request, request.context, work), &|_| false)
+        .map_err(|error| error.to_string())
 }
 
-/// Everything that is not done is planned again from now on, without regard to the deadline.
-fn push_back(request: &CatchUpRequest<'_>, work: &OpenWork) -> Result<Schedule, String> {
+/// Everything that is not done is planned again from now on: before the deadline if it fits, else without regard to it.
+fn replan_all(request: &CatchUpRequest<'_>, work: &OpenWork) -> Result<Schedule, String> {
+    let in_time = replan_open_work(&open_work_request(request, request.context, work), &|_| false);
+    if let Ok(schedule) = in_time
+        && schedule.unplaced.is_empty()
+    {
+        return Ok(schedule);
+    }
     let mut context = request.context.clone();
     let limits = &mut context.constraints;
     let weeks = |from: Date, to: Date| u16::try_from(day_difference(from, to).max(0) / 7 + 1).ok();
@@ -195,8 +229,8 @@ fn push_back(request: &CatchUpRequest<'_>, work: &OpenWork) -> Result<Schedule, 
         .map_err(|error| error.to_string())
 }
 
-/// Returns tasks with a block before what they wait for ends, and everything after those.
-fn tasks_too_early(
+/// Returns tasks with a block before what they wait for ends.
+pub(crate) fn tasks_too_early(
     request: &CatchUpRequest<'_>,
     work: &OpenWork,
     schedule: &Schedule,

@@ -116,7 +116,8 @@ pub(super) fn generate_layout(
     for other in 0..problem.network.owner_count() - 1 {
         let weekly = problem.network.other_weekly.get(other).copied().flatten();
         let limits = BlockLimits { weekly, ..others };
-        rooms.push(TimeAllocation::new(problem.axis, limits, &[], &[], least));
+        let away = problem.network.other_away.get(other).map(Vec::as_slice).unwrap_or_default();
+        rooms.push(TimeAllocation::new(problem.axis, limits, away, &[], least));
     }
     let mut run = GenerationRun { problem, windows, rooms, layout, waiting, groups };
     run.place_unmovable();
@@ -278,14 +279,26 @@ impl GenerationRun<'_, '_> {
     /// Returns the blocks of an item: at its preferred times where they are near, else in time, else as early as
     /// possible. Spreading gives way before a date does.
     fn choose_blocks(&self, index: usize) -> Option<Vec<PlacedBlock>> {
+        // Where no day holds it in one piece, several do. One time of something repeated is not two.
+        let item = &self.problem.network.items[index];
+        let once = item.occurrence.is_some() && item.minutes <= self.problem.limits.max_block;
+        let whole = item.in_one_piece || once;
+        let found = if whole { self.choose_sized_blocks(index, true) } else { None };
+        found.or_else(|| self.choose_sized_blocks(index, false))
+    }
+
+    fn choose_sized_blocks(&self, index: usize, whole: bool) -> Option<Vec<PlacedBlock>> {
+        let find = |pieces: &[WorkPiece], due: i64, sessions: Option<SessionRule>| {
+            let earliest = i64::MIN;
+            self.find_blocks(index, pieces, PlacementWindow { earliest, due, sessions, whole })
+        };
         let item = &self.problem.network.items[index];
         let axis = self.problem.axis;
         let wanted = item.due.min(item.wanted_by);
         let sessions = self.problem.sessions.filter(|_| item.is_spread());
         let all = |due: i64| {
-            let spread = self.find_blocks(index, &axis.pieces, due, sessions);
-            spread
-                .or_else(|| sessions.and_then(|_| self.find_blocks(index, &axis.pieces, due, None)))
+            let spread = find(&axis.pieces, due, sessions);
+            spread.or_else(|| sessions.and_then(|_| find(&axis.pieces, due, None)))
         };
         let preferring = self.windows == WindowPreference::Preferred && item.owner == 0;
         let within = wanted.min(self.problem.aim);
@@ -297,15 +310,13 @@ impl GenerationRun<'_, '_> {
             let end = in_time.as_ref().and_then(|found| Some(found.last()?.0.1));
             let near = end.map_or(within, |end| within.min(end.saturating_add(WAIT_MINUTES)));
             // A long task at its preferred time is better than one in pieces at others.
-            let spread = self.find_blocks(index, pieces, near, sessions);
-            let found = spread.or_else(|| self.find_blocks(index, pieces, near, None));
+            let spread = find(pieces, near, sessions);
+            let found = spread.or_else(|| find(pieces, near, None));
             if found.is_some() {
                 return found;
             }
         }
-        let preferred = preferring
-            .then(|| self.find_blocks(index, &axis.preferred, within, sessions))
-            .flatten();
+        let preferred = preferring.then(|| find(&axis.preferred, within, sessions)).flatten();
         let found = preferred.or(in_time).or_else(|| all(wanted));
         found.or_else(|| (wanted < item.due).then(|| all(item.due)).flatten())
     }
@@ -325,20 +336,19 @@ impl GenerationRun<'_, '_> {
         true
     }
 
+    /// Returns the first blocks inside a window, from where the links allow.
     fn find_blocks(
         &self,
         index: usize,
         pieces: &[WorkPiece],
-        due: i64,
-        sessions: Option<SessionRule>,
+        window: PlacementWindow,
     ) -> Option<Vec<PlacedBlock>> {
         let item = &self.problem.network.items[index];
         let (axis, room) = (self.problem.axis, &self.rooms[item.owner]);
         let (start, finish) = self.link_bounds(index)?;
         let mut earliest = axis.start_minute(start)?.max(item.release);
         loop {
-            let window = PlacementWindow { earliest, due, sessions };
-            let found = room.find_blocks(pieces, item, window)?;
+            let found = room.find_blocks(pieces, item, PlacementWindow { earliest, ..window })?;
             let last = found.last().map(|(block, _)| axis.working_minutes(block.1))?;
             let missing = finish.saturating_sub(last);
             if missing == 0 {

@@ -3,11 +3,14 @@
 use jiff::civil::{Date, DateTime};
 
 use crate::calendar::{WorkCalendar, minute_of, plus_days, resolve_local};
-use planwright_model::{NodeDates, NodeTree, PlanDate, PlanNode};
+use planwright_model::{NodeDates, NodeTree, PlanDate, PlanNode, PreferredTime, Weekday};
 
 /// When a fixed task starts or ends on a day without working hours: 09:00 and 17:00.
 const DAY_OFF_START: i64 = 9 * 60;
 const DAY_OFF_END: i64 = 17 * 60;
+/// Nothing that stays whole starts before 07:00 or ends after 23:00 while there is another way.
+const WAKING_START: i64 = 7 * 60;
+const WAKING_END: i64 = 23 * 60;
 
 /// The limits that dates set by hand put on a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,10 @@ pub(super) struct FixedWork<'a> {
     pub least: i64,
     /// What is fixed already for the same owner, sorted.
     pub taken: &'a [(i64, i64)],
+    /// Whether it is never cut.
+    pub whole: bool,
+    /// When it is best done on a day whose hours do not hold it.
+    pub preferred_time: Option<PreferredTime>,
 }
 
 /// Returns the dates of a leaf; a group's "not before" and "due" apply to everything in it.
@@ -79,6 +86,9 @@ impl FixedWork<'_> {
 
     /// Returns a block that starts on a date: all of the work, or what the working time from there on holds.
     fn span_from(&self, date: PlanDate) -> (i64, i64) {
+        if self.whole {
+            return self.whole_span(date);
+        }
         let pieces = self.free_pieces(date.day);
         let (start, end) = if date.time.is_some() {
             let at = self.local_minute(date.first_minute());
@@ -100,6 +110,45 @@ impl FixedWork<'_> {
         match end {
             Some(end) if self.can_cut(end - start) => (start, end.min(whole)),
             _ => (start, whole),
+        }
+    }
+
+    /// Returns all of the work on one day: in its hours if they hold it, or else at a sensible time between morning
+    /// and night, beside what else is fixed on the day.
+    fn whole_span(&self, date: PlanDate) -> (i64, i64) {
+        let span = |start: i64| (start, start + self.minutes);
+        if date.time.is_some() {
+            return span(self.local_minute(date.first_minute()));
+        }
+        let holds = |piece: &&(i64, i64)| piece.1 - piece.0 >= self.minutes;
+        if let Some(piece) = self.free_pieces(date.day).iter().find(holds) {
+            return span(piece.0);
+        }
+        let usual = self.day_minute(date.day, self.usual_start(date.day));
+        let [first, last] =
+            [WAKING_START, WAKING_END].map(|minute| self.day_minute(date.day, minute));
+        let latest = last - self.minutes;
+        let is_free = |start: &i64| {
+            let (from, to) = span(*start);
+            self.taken.iter().all(|held| held.1 <= from || held.0 >= to)
+        };
+        let ends = self.taken.iter().map(|held| held.1);
+        let starts = self.taken.iter().map(|held| held.0 - self.minutes);
+        let near: Vec<i64> = [usual, latest].into_iter().chain(ends).chain(starts).collect();
+        let inside = near.iter().filter(|start| (first..=latest).contains(*start));
+        let best =
+            inside.copied().filter(is_free).min_by_key(|start| (start.abs_diff(usual), *start));
+        span(best.unwrap_or(usual.min(latest).max(first)))
+    }
+
+    /// Returns when something starts on a day whose hours do not hold it.
+    fn usual_start(&self, day: Date) -> i64 {
+        let weekend = matches!(Weekday::from_date(day), Weekday::Sat | Weekday::Sun);
+        match self.preferred_time {
+            Some(PreferredTime::Evenings) => 18 * 60,
+            Some(PreferredTime::EveningsAndWeekends) if !weekend => 18 * 60,
+            Some(PreferredTime::EveningsAndWeekends | PreferredTime::Weekends) => 10 * 60,
+            Some(PreferredTime::Mornings | PreferredTime::OfficeHours) | None => DAY_OFF_START,
         }
     }
 

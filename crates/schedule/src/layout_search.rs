@@ -263,6 +263,8 @@ fn finish_floor(problem: &PlacementProblem<'_>, timing: &NetworkTiming) -> i64 {
         locked: Vec::new(),
         done: false,
         preferred_time: None,
+        in_one_piece: false,
+        has_own_day: false,
     };
     let network = ItemNetwork::from_parts(vec![single], Vec::new());
     let alone = PlacementProblem { network: &network, ..*problem };
@@ -293,8 +295,8 @@ fn reversed_network(network: &ItemNetwork, end: i64) -> ItemNetwork {
             links.push(ItemLink { from: source, to: from, kind, lag: link.lag, basis: link.basis });
         }
     }
-    let other_weekly = network.other_weekly.clone();
-    ItemNetwork { other_weekly, ..ItemNetwork::from_parts(items.collect(), links) }
+    let (other_weekly, other_away) = (network.other_weekly.clone(), network.other_away.clone());
+    ItemNetwork { other_weekly, other_away, ..ItemNetwork::from_parts(items.collect(), links) }
 }
 
 #[derive(Debug)]

@@ -9,6 +9,7 @@ mod axis;
 mod block_move;
 pub mod calendar;
 mod catch_up;
+mod draft_schedule;
 mod generate;
 mod hand_set;
 mod horizon;
@@ -27,10 +28,14 @@ mod schedule_run;
 pub mod shared_resources;
 #[cfg(test)]
 mod tests;
+mod uniform_shift;
 
 pub(crate) use assemble::week_capacities;
 pub use block_move::{BlockMoveOutcome, BlockMoveRequest, move_block};
-pub use catch_up::{CatchUpFate, CatchUpPreview, CatchUpRequest, CatchUpRow, preview_catch_up};
+pub use catch_up::{
+    CatchUpFate, CatchUpPreview, CatchUpRequest, CatchUpRow, offered_ways, preview_catch_up,
+};
+pub use draft_schedule::{DraftScheduleRequest, schedule_draft};
 pub use leaf_timing::{LeafTiming, critical_path, leaf_timings};
 pub use moved_times::describe_moved_times;
 

@@ -43,6 +43,10 @@ pub(super) struct ScheduleItem {
     pub done: bool,
     /// When it is best done.
     pub preferred_time: Option<PreferredTime>,
+    /// Whether it is done in one go.
+    pub in_one_piece: bool,
+    /// Whether it has a day of its own, so that it takes nothing of the hours of its week.
+    pub has_own_day: bool,
 }
 
 impl ScheduleItem {
@@ -55,9 +59,9 @@ impl ScheduleItem {
         self.minutes.saturating_sub(u32::try_from(locked).unwrap_or(u32::MAX))
     }
 
-    /// Returns whether it is spread over the week: everything of the person's that does not repeat.
+    /// Returns whether it is spread over the week: everything of the person's that neither repeats nor stays whole.
     pub(super) fn is_spread(&self) -> bool {
-        self.owner == 0 && self.occurrence.is_none()
+        self.owner == 0 && self.occurrence.is_none() && !self.in_one_piece
     }
 
     /// Returns whether its position is fixed before anything is ordered.
@@ -95,6 +99,8 @@ pub(super) struct ItemNetwork {
     pub urgency: Vec<i64>,
     /// For each of the other people the most minutes of a week; none is not limited.
     pub other_weekly: Vec<Option<u64>>,
+    /// For each of them when they do not work on it: sorted, never overlapping.
+    pub other_away: Vec<Vec<(i64, i64)>>,
 }
 
 /// The predecessors of one or more links.
@@ -144,6 +150,7 @@ impl ItemNetwork {
             groups_of,
             urgency,
             other_weekly: Vec::new(),
+            other_away: Vec::new(),
         }
     }
 
@@ -258,9 +265,66 @@ impl<'a> NetworkBuilder<'a> {
             }
         }
         let links = self.build_links();
+        self.hurry_before_fixed_days(&links);
         let capacity = |name: &&str| self.context.find_person(name)?.weekly_minutes.map(u64::from);
         let other_weekly = self.owners.iter().map(capacity).collect();
-        ItemNetwork { other_weekly, ..ItemNetwork::from_parts(self.items, links) }
+        let other_away = self.owners.iter().map(|name| self.days_away(name)).collect();
+        ItemNetwork { other_weekly, other_away, ..ItemNetwork::from_parts(self.items, links) }
+    }
+
+    /// Returns when somebody else does not work on the plan, in minutes: sorted, never overlapping.
+    fn days_away(&self, name: &str) -> Vec<(i64, i64)> {
+        let person = self.context.find_person(name);
+        let minute = |day: Date| minute_of(self.calendar.day_start(day));
+        let mut away: Vec<(i64, i64)> = Vec::new();
+        for &day in person.into_iter().flat_map(|person| &person.days_off) {
+            let span = (minute(day), minute(day.tomorrow().unwrap_or(day)));
+            match away.last_mut() {
+                Some(last) if last.1 >= span.0 => last.1 = span.1,
+                _ => away.push(span),
+            }
+        }
+        away
+    }
+
+    /// Whatever comes before something on a fixed day should end before it starts.
+    fn hurry_before_fixed_days(&mut self, links: &[ItemLink]) {
+        let mut wanted: Vec<i64> =
+            self.items.iter().map(|item| self.fixed_day_start(item)).collect();
+        // Links mostly point forward, so few rounds reach the first task; the bound ends loops.
+        for _ in 0..self.items.len() {
+            let mut settled = true;
+            for link in links.iter().filter(|link| link.kind == LinkKind::FS) {
+                let lag = if link.basis == LagBasis::Elapsed { i64::from(link.lag) } else { 0 };
+                if wanted[link.to] == i64::MAX {
+                    continue;
+                }
+                let by = wanted[link.to].saturating_sub(lag);
+                for &from in link.from.iter() {
+                    let open = self.items[from].occurrence.is_none() && !self.items[from].done;
+                    if open && by < wanted[from] {
+                        wanted[from] = by;
+                        settled = false;
+                    }
+                }
+            }
+            if settled {
+                break;
+            }
+        }
+        for (item, by) in
+            self.items.iter_mut().zip(wanted).filter(|(item, _)| item.locked.is_empty())
+        {
+            item.wanted_by = item.wanted_by.min(by);
+        }
+    }
+
+    /// Returns when something that starts on a fixed date starts.
+    fn fixed_day_start(&self, item: &ScheduleItem) -> i64 {
+        let fixed =
+            self.roadmap.nodes[item.node].fixed_start.is_some() && item.occurrence.is_none();
+        let first = item.locked.iter().map(|block| block.0).min();
+        first.filter(|_| fixed && !item.done).unwrap_or(i64::MAX)
     }
 
     fn is_dropped(&self, leaf: &PlanNode) -> bool {
@@ -288,6 +352,8 @@ impl<'a> NetworkBuilder<'a> {
             locked: self.locked.get(&(&leaf.id, None)).cloned().unwrap_or_default(),
             done: leaf.status == NodeStatus::Done,
             preferred_time: self.preferred_time(leaf),
+            in_one_piece: leaf.in_one_piece,
+            has_own_day: leaf.has_own_day(),
         };
         self.obey_dates(leaf, &mut item);
         match self.recurring_node(leaf) {
@@ -320,7 +386,14 @@ impl<'a> NetworkBuilder<'a> {
         }
         let held = self.held.entry(item.owner).or_default();
         let minutes = i64::from(item.minutes);
-        let work = FixedWork { calendar: self.calendar, minutes, least: self.least, taken: held };
+        let work = FixedWork {
+            calendar: self.calendar,
+            minutes,
+            least: self.least,
+            taken: held,
+            whole: leaf.in_one_piece,
+            preferred_time: item.preferred_time,
+        };
         let limits = work.limits(dates);
         item.release = limits.release;
         item.wanted_by = limits.wanted_by;
@@ -347,6 +420,13 @@ impl<'a> NetworkBuilder<'a> {
         }
         // A fixed time does not depend on the working hours, but nothing is planned on a day off.
         dates.retain(|date| !self.calendar.is_day_off(*date));
+        // A round that begins on the last weekend of the plan belongs to what comes after it.
+        if recurrence.at_local.is_none()
+            && dates.len() > 1
+            && dates.last().is_some_and(|last| !self.has_time_from(*last))
+        {
+            dates.pop();
+        }
         dates.truncate(MAX_ITEMS.saturating_sub(self.items.len()));
         let offset = i64::from(self.minutes_earlier_in_session(leaf, root));
         let series = self.roadmap.nodes.iter().position(|node| node.id == root.id);
@@ -372,6 +452,13 @@ impl<'a> NetworkBuilder<'a> {
         }
     }
 
+    /// Returns whether a day or a later one of the plan has working time.
+    fn has_time_from(&self, date: Date) -> bool {
+        let [from, to] =
+            [date, self.end.max(plus_days(date, 1))].map(|day| self.calendar.day_start(day));
+        self.calendar.working_between(from, to) > 0
+    }
+
     /// Returns the minutes of the same session that come before a leaf: the tasks of a cycle follow each other.
     fn minutes_earlier_in_session(&self, leaf: &PlanNode, root: &PlanNode) -> u32 {
         let leaves = self.tree.leaves(&root.id);
@@ -388,8 +475,12 @@ impl<'a> NetworkBuilder<'a> {
             .find(|node| node.recurrence.is_some())
     }
 
+    /// The stages of a round all lie in its period, so they are not phases beside each other.
     fn top_phase(&self, leaf: &PlanNode) -> Option<usize> {
         let ancestors = self.tree.ancestors(&leaf.id);
+        if ancestors.iter().any(|node| node.recurrence.is_some()) {
+            return None;
+        }
         let top = ancestors.iter().rev().find(|node| node.node_type == NodeType::Phase)?;
         self.roadmap.nodes.iter().position(|node| node.id == top.id)
     }

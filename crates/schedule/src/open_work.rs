@@ -88,7 +88,7 @@ pub fn replan_open_work(
 
 /// Returns the tasks that wait for the end of something that is not done. Nobody can have worked on them, whatever
 /// their blocks say.
-fn waiting_tasks(roadmap: &Roadmap, work: &OpenWork) -> BTreeSet<TaskId> {
+pub(crate) fn waiting_tasks(roadmap: &Roadmap, work: &OpenWork) -> BTreeSet<TaskId> {
     let tree = NodeTree::new(&roadmap.nodes);
     let leaves = |id: &TaskId| -> Vec<TaskId> {
         if tree.is_leaf(id) {

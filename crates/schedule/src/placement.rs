@@ -59,6 +59,8 @@ pub(super) struct PlacementWindow {
     pub due: i64,
     /// How the item is spread over the week.
     pub sessions: Option<SessionRule>,
+    /// Whether it is placed in one block.
+    pub whole: bool,
 }
 
 impl<'a> TimeAllocation<'a> {
@@ -142,15 +144,22 @@ impl<'a> TimeAllocation<'a> {
         if let Some(used) = self.session_used.get_mut(at.0).filter(|_| item.is_spread()) {
             *used += minutes;
         }
-        if let Some(used) = self.week_used.get_mut(at.1) {
+        // A day of its own, such as the event itself, is no part of the hours of a week.
+        if !item.has_own_day {
+            self.count_in_week(at.1, minutes, item);
+        }
+        self.close_if_full(block.0, at);
+    }
+
+    fn count_in_week(&mut self, week: usize, minutes: u64, item: &ScheduleItem) {
+        if let Some(used) = self.week_used.get_mut(week) {
             *used += minutes;
         }
-        if let (Some(phase), Some(phases)) = (item.phase, self.week_phases.get_mut(at.1))
+        if let (Some(phase), Some(phases)) = (item.phase, self.week_phases.get_mut(week))
             && !phases.contains(&phase)
         {
             phases.push(phase);
         }
-        self.close_if_full(block.0, at);
     }
 
     /// Returns whether a span is free of others' time and of our own blocks.
@@ -186,9 +195,13 @@ impl<'a> TimeAllocation<'a> {
         item: &ScheduleItem,
         window: PlacementWindow,
     ) -> Option<Vec<((i64, i64), WorkPiece)>> {
-        let PlacementWindow { earliest, due, sessions } = window;
+        let PlacementWindow { earliest, due, sessions, whole } = window;
         let mut open = item.open_minutes();
-        let sizes = BlockSizes::new(open, self.limits);
+        let sizes = if whole {
+            BlockSizes { min: open, max: open }
+        } else {
+            BlockSizes::new(open, self.limits)
+        };
         let mut found = Vec::new();
         let mut walk = PieceWalk {
             index: pieces.partition_point(|piece| piece.to <= earliest),
@@ -212,7 +225,8 @@ impl<'a> TimeAllocation<'a> {
                 walk.index = WorkAxis::next_week_index(pieces, walk.index);
                 continue;
             }
-            if self.day_room(&piece, &walk) < least {
+            let day_room = self.day_room(&piece, &walk, whole);
+            if day_room < least {
                 walk.index += 1;
                 continue;
             }
@@ -221,7 +235,7 @@ impl<'a> TimeAllocation<'a> {
                 walk.index += 1;
                 continue;
             }
-            let room = self.day_room(&piece, &walk).min(self.week_room(&piece, item, &walk));
+            let room = day_room.min(self.week_room(&piece, item, &walk));
             let room = room.min(session);
             match self.next_block(&piece, &mut walk, sizes, open, room, due) {
                 Some(block) => {
@@ -271,9 +285,11 @@ impl<'a> TimeAllocation<'a> {
         None
     }
 
-    fn day_room(&self, piece: &WorkPiece, walk: &PieceWalk) -> u64 {
+    /// What stays whole may exceed the limit of a day that holds nothing else.
+    fn day_room(&self, piece: &WorkPiece, walk: &PieceWalk, whole: bool) -> u64 {
         let used = self.day_used.get(piece.day).copied().unwrap_or(0) + walk.day.1;
-        self.limits.daily.saturating_sub(used)
+        let daily = if whole && used == 0 { u64::MAX } else { self.limits.daily };
+        daily.saturating_sub(used)
     }
 
     fn week_room(&self, piece: &WorkPiece, item: &ScheduleItem, walk: &PieceWalk) -> u64 {
@@ -288,7 +304,10 @@ impl<'a> TimeAllocation<'a> {
             let others = self.week_others.get(piece.week).copied().unwrap_or(0);
             all.saturating_sub(others).saturating_sub(used)
         });
-        let Some(weekly) = self.limits.weekly else { return all };
+        let Some(mut weekly) = self.limits.weekly else { return all };
+        if item.in_one_piece {
+            weekly = weekly.max(u64::from(item.minutes));
+        }
         let available = self.axis.week_minutes.get(piece.week).copied().unwrap_or(0);
         weekly.min(available).saturating_sub(used).min(all)
     }

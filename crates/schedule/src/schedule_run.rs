@@ -16,7 +16,7 @@ use super::placement::BlockLimits;
 use super::priority_rules::PriorityRule;
 use super::{ScheduleError, ScheduleRequest, shared_resources};
 use crate::calendar::{WorkCalendar, instant_of, minute_of, plus_days};
-use planwright_model::PatternType;
+use planwright_model::{NodeType, PatternType};
 
 /// The maximum number of rounds in which recurring nodes are moved after their predecessors.
 const ANCHOR_ROUNDS: usize = 6;
@@ -195,7 +195,24 @@ pub(super) fn block_limits(request: &ScheduleRequest<'_>, variation: &RunVariati
         daily: u64::from(context.constraints.max_daily_minutes),
         weekly: weekly.map(u64::from),
         all_plans: context.constraints.all_plans_weekly_minutes.filter(|_| !routine).map(u64::from),
-        parallel_phases: usize::from(context.constraints.max_parallel_phases.max(1)),
+        parallel_phases: parallel_phases(request),
+    }
+}
+
+/// Returns how many phases a week may have: as many as are allowed, or more if there are fewer weeks than phases.
+fn parallel_phases(request: &ScheduleRequest<'_>) -> usize {
+    let limits = &request.context.constraints;
+    let most = usize::from(limits.max_parallel_phases.max(1));
+    let days = match limits.deadline {
+        Some(end) => limits.start.until(end.local_date()).ok().map(|span| span.get_days() + 1),
+        None => limits.horizon_weeks.map(|weeks| i32::from(weeks) * 7),
+    };
+    let Some(days) = days.and_then(|days| usize::try_from(days).ok()) else { return most };
+    let nodes = request.roadmap.nodes.iter();
+    let phases = nodes.filter(|node| node.node_type == NodeType::Phase && node.level == 2).count();
+    match phases.div_ceil(days.div_ceil(7).max(1)) {
+        0 | 1 => most,
+        crowded => most.max(crowded + 1),
     }
 }
 

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::agent_conversation::{AgentConversation, BudgetMark, ConversationEntry};
 use crate::task_words::describe_action;
+use planwright_model::agent_conversation::{PromptSource, TURN_PURPOSE};
 use planwright_model::agent_decision::{AgentDecision, TaskDecision};
 use planwright_model::event::{AgentEvent, AnsweredCall, CallEvent, CallOutcome, RepeatClass};
 use planwright_model::{
-    Category, ExecutionFailure, ReActStep, StepAction, StepMetadata, TaskId, ToolResult,
+    Category, ExecutionFailure, MicroDollars, ReActStep, StepAction, StepMetadata, TaskId,
+    ToolResult,
 };
 use planwright_model::{
     agent_work::{AgentWork, CallPurpose, PlannedCall},
@@ -146,6 +149,14 @@ pub struct PendingModelAnswer {
     pub calls: Option<Vec<AnsweredCall>>,
 }
 
+/// What the person wrote to the agent of a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonMessage {
+    pub number: u32,
+    pub text: String,
+    pub delivered: bool,
+}
+
 /// How far an agent is with a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -164,15 +175,25 @@ pub struct AgentProgress {
     pub kept: Option<PendingModelAnswer>,
     pub answer: Option<String>,
     pub tokens: u64,
+    pub cost: MicroDollars,
     /// One line for the screen.
     pub doing: String,
     /// What the agent thought last, in one line.
     pub said: String,
     /// The attempt failed in a way that going on would not mend; another one begins anew.
     pub over: bool,
+    /// The open conversation with the model, where it works in one.
+    pub conversation: Option<Box<AgentConversation>>,
+    /// What the person wrote to the agent, oldest first.
+    pub messages: Vec<PersonMessage>,
 }
 
 impl AgentProgress {
+    /// Messages of the person that the model has not read yet.
+    pub fn undelivered_messages(&self) -> impl Iterator<Item = &PersonMessage> {
+        self.messages.iter().filter(|message| !message.delivered)
+    }
+
     pub fn task_state(&self) -> Option<&TaskState> {
         self.work.as_ref().map(|work| &work.state)
     }
@@ -199,24 +220,57 @@ impl AgentProgress {
     /// Folds one event of this task. False if it makes no sense here.
     pub fn apply(&mut self, event: &AgentEvent) -> bool {
         match event {
-            AgentEvent::ModelAsked { purpose, .. } => {
+            AgentEvent::ModelAsked { purpose, ask, .. } => {
                 (self.asked, self.kept) = (Some(purpose.clone()), None);
                 self.doing = format!("asks for {}", purpose.replace('_', " "));
+                if purpose == TURN_PURPOSE
+                    && let Some(talk) = &mut self.conversation
+                {
+                    talk.awaited = Some(*ask);
+                }
             }
-            AgentEvent::ModelAnswered { text, calls, tokens, .. } => {
-                self.tokens = self.tokens.saturating_add(*tokens);
+            AgentEvent::ModelAnswered {
+                text,
+                calls,
+                reasoning,
+                tokens,
+                cost,
+                ask,
+                cut_off,
+                fault,
+                ..
+            } => {
+                self.add_usage(*tokens, *cost);
+                if let Some(talk) = &mut self.conversation
+                    && talk.awaited == Some(*ask)
+                {
+                    talk.awaited = None;
+                    let calls = calls.as_deref().unwrap_or_default();
+                    let ending = (*cut_off, fault.as_deref());
+                    self.calls = talk.append_turn((text, reasoning), calls, ending, self.calls);
+                    self.asked = None;
+                    return true;
+                }
                 self.kept = self.asked.take().map(|purpose| PendingModelAnswer {
                     purpose,
                     text: text.clone(),
                     calls: calls.clone(),
                 });
             }
-            AgentEvent::ModelFailed { tokens, failure, .. } => {
-                self.tokens = self.tokens.saturating_add(*tokens);
+            AgentEvent::ModelFailed { tokens, cost, failure, .. } => {
+                self.add_usage(*tokens, *cost);
                 self.asked = None;
+                if let Some(talk) = &mut self.conversation {
+                    talk.awaited = None;
+                }
                 self.doing.clone_from(&failure.message);
             }
-            AgentEvent::Partial { text, .. } => self.doing = first_line(text),
+            AgentEvent::Partial { text, .. } | AgentEvent::ProtocolDemoted { what: text, .. } => {
+                self.doing = first_line(text);
+            }
+            AgentEvent::ModelDelayed { why, .. } => self.doing = first_line(why),
+            // How long an answer takes is for whoever looks.
+            AgentEvent::ModelWaiting { .. } => {}
             AgentEvent::Thought { step, .. } => {
                 self.doing = first_line(&step.content);
                 self.said.clone_from(&self.doing);
@@ -234,6 +288,22 @@ impl AgentProgress {
             AgentEvent::ChildMoved { child, title, .. } => {
                 self.doing = first_line(&format!("{child}: {title}"));
             }
+            AgentEvent::ConversationOpened { attempt, opening, .. } => {
+                self.attempt = *attempt;
+                self.conversation = Some(Box::new(AgentConversation::new((**opening).clone())));
+            }
+            AgentEvent::Prompted { source, text, message, .. } => {
+                return self.apply_prompt(*source, text, *message);
+            }
+            AgentEvent::ResultsCompacted { through, .. } => {
+                let Some(talk) = &mut self.conversation else { return false };
+                talk.compacted_through = talk.compacted_through.max(*through);
+            }
+            AgentEvent::BudgetRenewed { .. } => return self.renew_budget(),
+            AgentEvent::MessageSent { number, text, .. } => {
+                let (number, text) = (*number, text.clone());
+                self.messages.push(PersonMessage { number, text, delivered: false });
+            }
             // About the session, not about a task.
             AgentEvent::Gated { .. } | AgentEvent::Granted { .. } | AgentEvent::Revoked { .. } => {
                 return false;
@@ -242,13 +312,45 @@ impl AgentProgress {
         true
     }
 
+    fn add_usage(&mut self, tokens: u64, cost: Option<MicroDollars>) {
+        self.tokens = self.tokens.saturating_add(tokens);
+        self.cost = self.cost.saturating_add(cost.unwrap_or_default());
+    }
+
+    /// Something was said to the model. What explains the end of an attempt begins a new one, with limits of its own.
+    fn apply_prompt(&mut self, source: PromptSource, text: &str, message: Option<u32>) -> bool {
+        let delivered = self.messages.iter_mut().filter(|known| Some(known.number) == message);
+        delivered.for_each(|known| known.delivered = true);
+        let Some(talk) = &mut self.conversation else { return false };
+        talk.entries.push(ConversationEntry::Prompt { source, text: text.to_owned() });
+        if source == PromptSource::Retry {
+            talk.ended = None;
+            self.renew_budget();
+        }
+        true
+    }
+
+    fn renew_budget(&mut self) -> bool {
+        let (tokens, cost) = (self.tokens, self.cost);
+        let Some(talk) = &mut self.conversation else { return false };
+        talk.budget_from = BudgetMark { turns: talk.turns(), tokens, cost };
+        true
+    }
+
+    /// What is forgotten when work begins anew: everything but what the person wrote and nobody read yet.
+    fn start_over(&mut self) {
+        let mut messages = std::mem::take(&mut self.messages);
+        messages.retain(|message| !message.delivered);
+        *self = Self { messages, ..Self::default() };
+    }
+
     /// A task that begins anew forgets what was before; one that is taken up again does not.
     fn apply_decision(&mut self, attempt: u32, decision: &AgentDecision) {
         let AgentDecision::Task(TaskDecision::TaskBegun { resumed, .. }) = decision else {
             return;
         };
         if !resumed {
-            *self = Self::default();
+            self.start_over();
         }
         self.attempt = attempt;
         self.over = false;
@@ -296,11 +398,42 @@ impl AgentProgress {
         self.kept = None;
         // A mark that cannot be read counts as set: repeating a call with placeholders would be wrong.
         let redacted = metadata.redacted == Some(true) || metadata.foreign.contains_key("redacted");
+        // Looks of a conversation run beside each other and may simply be repeated: none of them is the open call.
+        if self.conversation.is_some() && planned.purpose == CallPurpose::Lookup {
+            return true;
+        }
         self.open = Some(OpenAction { number, planned, redacted, intended: None, outcome: None });
         true
     }
 
+    /// What came of a call of a conversation, which need not have been made: then the reason is its result.
+    fn observe_in_conversation(&mut self, step: &ReActStep) -> bool {
+        let Some(number) = step.metadata.call else { return false };
+        let ok = step.metadata.ok.unwrap_or(false);
+        let open = self.open.take_if(|open| open.number == number).map(|open| open.planned);
+        let Some(talk) = &mut self.conversation else { return false };
+        let input = match (open, talk.find_call(number)) {
+            (Some(planned), _) => planned.args,
+            (None, Some(call)) => call.arguments.clone(),
+            (None, None) => Value::Null,
+        };
+        let tool = step.tool_used.clone().unwrap_or_default();
+        talk.append_result(number, &tool, ok, &step.content);
+        self.push_step(AgentStep {
+            number,
+            step: step.metadata.step.clone().unwrap_or_default(),
+            tool,
+            input,
+            output: truncate_text(&step.content, MAX_FRESH_RESULT_CHARS),
+            ok,
+        });
+        true
+    }
+
     fn apply_observation(&mut self, step: &ReActStep) -> bool {
+        if self.conversation.is_some() {
+            return self.observe_in_conversation(step);
+        }
         let Some(OpenAction { number, planned, .. }) = self.open.take() else { return false };
         let ok = step.metadata.ok.unwrap_or(false);
         let result = step.tool_output.clone().map(serde_json::from_value::<ToolResult>);
@@ -308,7 +441,7 @@ impl AgentProgress {
             Some(Ok(result)) => Some(UnprocessedResult { planned: planned.clone(), result }),
             _ => None,
         };
-        self.steps.push(AgentStep {
+        self.push_step(AgentStep {
             number,
             step: planned.step,
             tool: planned.tool,
@@ -316,18 +449,24 @@ impl AgentProgress {
             output: truncate_text(&step.content, MAX_FRESH_RESULT_CHARS),
             ok,
         });
+        true
+    }
+
+    fn push_step(&mut self, step: AgentStep) {
+        self.steps.push(step);
         if let Some(older) = self.steps.len().checked_sub(FRESH_RESULTS + 1) {
             self.steps[older].output = truncate_text(&self.steps[older].output, MAX_RESULT_CHARS);
         }
         let extra = self.steps.len().saturating_sub(MAX_KEPT_RESULTS);
         self.steps.drain(..extra);
-        true
     }
 
     fn apply_conclusion(&mut self, answer: &str, tokens: u64) {
         self.answer = Some(answer.to_owned());
         self.tokens = self.tokens.max(tokens);
         (self.open, self.asked, self.kept, self.unnoticed) = (None, None, None, None);
+        // A task that is over is never resumed; the journal has its conversation.
+        self.conversation = None;
         self.doing = first_line(answer);
         for step in &mut self.steps {
             step.output = truncate_text(&step.output, MAX_FINISHED_RESULT_CHARS);
@@ -376,21 +515,28 @@ impl AgentSlice {
     /// A new attempt starts. The answer of an earlier one must not be taken for its own.
     pub(super) fn apply_start(&mut self, task: &TaskId) {
         if let Some(progress) = self.0.get_mut(task).filter(|progress| progress.answer.is_some()) {
-            *progress = AgentProgress::default();
+            progress.start_over();
         }
     }
 
     /// The work of an attempt that did not come to its end and can be gone on with.
     pub fn resumable_progress(&self, task: &TaskId) -> Option<&AgentProgress> {
         self.get(task).filter(|progress| {
-            progress.answer.is_none() && progress.work.is_some() && !progress.over
+            let resumable = progress.conversation.is_some() || progress.work.is_some();
+            progress.answer.is_none() && resumable && !progress.over
         })
     }
 
-    /// A task failed. What may work the next time goes on where it was; anything else begins anew.
+    /// A task failed. What may work the next time goes on where it was. Otherwise strict steps begin anew, and a
+    /// conversation continues with the reason, unless it has grown too long to be sent.
     pub(super) fn apply_failure(&mut self, task: &TaskId, failure: &ExecutionFailure) {
-        if let Some(progress) = self.0.get_mut(task) {
-            progress.over = failure.category != Category::Transient;
+        let Some(progress) = self.0.get_mut(task) else { return };
+        let lasting = failure.category != Category::Transient;
+        match &mut progress.conversation {
+            Some(talk) if failure.code != "context_length_exceeded" => {
+                talk.ended = lasting.then(|| failure.clone());
+            }
+            _ => progress.over = lasting,
         }
     }
 

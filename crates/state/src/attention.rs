@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{DueTask, RunPhase, SessionState, TaskStatus};
-use planwright_model::{RequestId, SkipReason, TaskId};
+use super::{DueTask, RunPhase, SessionState, SkipRoots, TaskStatus};
+use planwright_model::{RequestId, TaskId};
 
 /// How many failures of one session are told one by one. More than that are one entry.
 const SINGLE_FAILURES: usize = 3;
@@ -58,14 +58,6 @@ impl SessionState {
         items
     }
 
-    /// The tasks that were skipped because another one failed, directly or through others.
-    pub fn skipped_because_of(&self, task: usize) -> usize {
-        let skipped = |other: &usize| {
-            self.tasks.row(*other).status == TaskStatus::Skipped(SkipReason::DependencyFailed)
-        };
-        self.tasks.descendants(task).into_iter().filter(skipped).count()
-    }
-
     fn failures(&self) -> Vec<AttentionItem> {
         if self.tasks.status_counts().failed == 0 || self.run.dismissed {
             return Vec::new();
@@ -73,12 +65,14 @@ impl SessionState {
         let failed: Vec<usize> = (0..self.tasks.len())
             .filter(|task| self.tasks.row(*task).status == TaskStatus::Failed)
             .collect();
+        let skips = SkipRoots::from_tasks(&self.tasks);
+        let skipped = |task: &usize| skips.skipped_because_of(*task).len();
         let since = |task: usize| self.tasks.row(task).finished_at.or(self.at).unwrap_or_default();
         if failed.len() <= SINGLE_FAILURES {
             let item = |task: &usize| AttentionItem {
                 cause: AttentionCause::Failed {
                     task: self.tasks.id(*task).clone(),
-                    skipped: self.skipped_because_of(*task),
+                    skipped: skipped(task),
                 },
                 since: since(*task),
             };
@@ -87,31 +81,26 @@ impl SessionState {
         let Some(first) = failed.iter().copied().min_by_key(|task| since(*task)) else {
             return Vec::new();
         };
-        let skipped = self
-            .tasks
-            .iter()
-            .filter(|(_, row)| row.status == TaskStatus::Skipped(SkipReason::DependencyFailed));
         let cause = AttentionCause::ManyFailed {
             first: self.tasks.id(first).clone(),
             count: failed.len(),
-            skipped: skipped.count(),
+            skipped: failed.iter().map(skipped).sum(),
         };
         vec![AttentionItem { cause, since: since(first) }]
     }
 
-    /// Tasks of the person's from days before that of `now`. One that is late today may still be done today.
+    /// Late tasks of the person's, once one of them is from a day before that of `now`: what is late today alone may
+    /// still be done today.
     fn late_tasks(&self, now: Timestamp, zone: &TimeZone) -> Option<AttentionItem> {
         let today = now.to_zoned(zone.clone()).date();
-        let earlier = |due: &DueTask| {
-            due.late
-                && due.yours
-                && due.block.is_some()
-                && due.start.to_zoned(zone.clone()).date() < today
-        };
+        let is_late = |due: &DueTask| due.late && due.yours && due.block.is_some();
         let mut late: Vec<DueTask> =
-            self.due_tasks(now, zone).into_iter().filter(earlier).collect();
+            self.due_tasks(now, zone).into_iter().filter(is_late).collect();
         late.sort_by_key(|due| due.start);
         let since = late.first()?.start;
+        if since.to_zoned(zone.clone()).date() >= today {
+            return None;
+        }
         Some(AttentionItem { cause: AttentionCause::Late(late), since })
     }
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::plan_slice::{ApprovalRecord, RevisionHead};
 use super::{
-    AgentSlice, BreakerSlice, PlanSlice, PlanningSlice, RequestSlice, RunSlice, SessionSlice,
-    SessionState, SessionTotals, TaskRow, TaskTable,
+    AgentSlice, BreakerSlice, ModelWaits, PlanSlice, PlanningSlice, RequestSlice, RunSlice,
+    SessionSlice, SessionState, SessionTotals, TaskRow, TaskTable,
 };
 use planwright_model::event::{Event, PlanEvent, Record};
 use planwright_model::permission::PermissionRule;
@@ -36,6 +36,8 @@ pub struct Checkpoint {
     #[serde(default)]
     agents: AgentSlice,
     #[serde(default)]
+    waits: ModelWaits,
+    #[serde(default)]
     grants: Vec<PermissionRule>,
     totals: SessionTotals,
 }
@@ -56,6 +58,7 @@ struct CheckpointFields<'a> {
     run: &'a RunSlice,
     breakers: &'a BreakerSlice,
     agents: &'a AgentSlice,
+    waits: &'a ModelWaits,
     grants: &'a [PermissionRule],
     totals: SessionTotals,
 }
@@ -88,6 +91,7 @@ impl Checkpoint {
             run: &state.run,
             breakers: &state.breakers,
             agents: &state.agents,
+            waits: &state.waits,
             grants: &state.grants,
             totals: state.totals,
         })
@@ -159,6 +163,7 @@ impl Checkpoint {
             run: self.run,
             breakers: self.breakers,
             agents: self.agents,
+            waits: self.waits,
             grants: self.grants,
             totals: self.totals,
         })

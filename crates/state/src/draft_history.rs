@@ -78,6 +78,15 @@ pub fn node_history<'a>(
     state.planning.history.iter().filter(move |entry| entry.nodes.contains(node))
 }
 
+impl SessionState {
+    /// The number of the present draft as the person counts them: edits by hand belong to the draft they change. That of
+    /// the revision where the plan comes from a file; 0 before there is a plan.
+    pub fn draft_number(&self) -> u32 {
+        let revision = self.plan.current.as_ref().map_or(0, |current| current.revision);
+        if self.planning.begun { self.planning.draft_number.max(1) } else { revision }
+    }
+}
+
 impl PlanningSlice {
     /// The draft as it stands, as something that can be compared.
     pub fn draft_view(&self) -> Option<DraftView<'_>> {

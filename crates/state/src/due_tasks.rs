@@ -123,19 +123,21 @@ impl SessionState {
         zone: &TimeZone,
     ) -> Vec<DueTask> {
         let Some(schedule) = self.planning.schedule.as_deref() else { return Vec::new() };
-        // Work that is cut into blocks is late only after its last one.
-        let mut last: BTreeMap<(&TaskId, Option<u32>), Timestamp> = BTreeMap::new();
+        let today = now.to_zoned(zone.clone()).date();
+        // Work that is cut into blocks is late only after its last one, and then all of it is.
+        let mut last: BTreeMap<(&TaskId, Option<u32>), (Timestamp, u32)> = BTreeMap::new();
         for block in &schedule.blocks {
-            let end = last.entry((&block.plan_node_id, block.occurrence)).or_insert(block.end.at);
+            let (end, minutes) =
+                last.entry((&block.plan_node_id, block.occurrence)).or_insert((block.end.at, 0));
             *end = (*end).max(block.end.at);
+            *minutes += block.estimated_minutes;
         }
         let of_block = |block: &ScheduledBlock| {
             let task = self.tasks.position(&block.plan_node_id)?;
             let status = self.occurrence_status(task, block.occurrence);
             let open = !status.is_settled() || status == TaskStatus::Failed;
-            let ends_all =
-                last.get(&(&block.plan_node_id, block.occurrence)) == Some(&block.end.at);
-            let late = open && ends_all && block.end.at <= now;
+            let (end, minutes) = last.get(&(&block.plan_node_id, block.occurrence))?;
+            let late = open && *end == block.end.at && block.end.at <= now;
             let date = block.start.at.to_zoned(zone.clone()).date();
             wanted(date, late).then(|| DueTask {
                 task: block.plan_node_id.clone(),
@@ -143,7 +145,8 @@ impl SessionState {
                 block: Some(block.id.clone()),
                 occurrence: block.occurrence,
                 start: block.start.at,
-                minutes: block.estimated_minutes,
+                // Of a day that is over only the last block is listed, for all of the task.
+                minutes: if late && date < today { *minutes } else { block.estimated_minutes },
                 status,
                 late,
                 yours: self.tasks.is_human(task),

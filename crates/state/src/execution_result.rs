@@ -116,7 +116,9 @@ impl ExecutionResultFold {
                 self.close_attempt(task, at, Err(failure.message.clone()));
             }
             TaskEvent::Reset { task, why } => self.close_attempt(task, at, Err(why.clone())),
-            TaskEvent::Skipped { .. }
+            TaskEvent::Held { .. }
+            | TaskEvent::AwaitingClose { .. }
+            | TaskEvent::Skipped { .. }
             | TaskEvent::HandedOver { .. }
             | TaskEvent::OccurrenceSettled { .. }
             | TaskEvent::Reopened { .. }

@@ -38,8 +38,23 @@ fn find_panic(lines: &[(OutputStream, String)]) -> Option<FailureCause> {
     {
         return Some(panic_cause(head, place, message));
     }
-    let message = lines.get(at + 1).map_or("", |(_, line)| line.trim());
-    Some(panic_cause(head, place.trim_end_matches(':'), message))
+    let (place, same_line) = split_place(place);
+    let next_line = || lines.get(at + 1).map_or("", |(_, line)| line.trim());
+    let message = if same_line.is_empty() { next_line() } else { same_line };
+    Some(panic_cause(head, place, message))
+}
+
+/// Divides `src/lexer.rs:88:22: no rows` into the place and what follows it, which may be nothing.
+fn split_place(text: &str) -> (&str, &str) {
+    let is_message_start = |(at, _): &(usize, char)| {
+        let (before, after) = (&text[..*at], &text[*at + 1..]);
+        before.ends_with(|last: char| last.is_ascii_digit()) && after.starts_with(' ')
+    };
+    let mut ends = text.char_indices().filter(|(_, found)| matches!(found, ':' | ','));
+    match ends.find(is_message_start) {
+        Some((at, _)) => (&text[..at], text[at + 1..].trim()),
+        None => (text.trim_end_matches(':'), ""),
+    }
 }
 
 fn panic_cause(head: &str, place: &str, message: &str) -> FailureCause {
@@ -48,6 +63,10 @@ fn panic_cause(head: &str, place: &str, message: &str) -> FailureCause {
         Some((before, column)) if before.contains(':') && column.parse::<u32>().is_ok() => before,
         _ => place,
     };
+    if message.is_empty() {
+        let line = format!("{head}panicked at {place}");
+        return FailureCause { line, short: format!("panicked at {place}") };
+    }
     let line = format!("{head}panicked at {place}: {message}");
     let words = message.split(": ").next().unwrap_or(message);
     FailureCause { line, short: format!("{words} at {place}") }
@@ -117,6 +136,16 @@ mod tests {
         assert_eq!(found.short, "index out of bounds at src/lexer.rs:88");
         let old = cause(&["thread 'main' panicked at 'no rows', src/db.rs:7:3"]);
         assert_eq!(old.short, "no rows at src/db.rs:7");
+        let one_line = cause(&["thread main panicked at src/a.rs:3: no rows: none at all"]);
+        assert_eq!(one_line.line, "thread main panicked at src/a.rs:3: no rows: none at all");
+        assert_eq!(one_line.short, "no rows at src/a.rs:3");
+        let comma = cause(&["panicked at lexer.rs:88, index out of bounds"]);
+        assert_eq!(comma.short, "index out of bounds at lexer.rs:88");
+        let bare = cause(&["thread 'main' panicked at src/a.rs:3:9:"]);
+        assert_eq!(
+            (bare.line.as_str(), bare.short.as_str()),
+            ("thread 'main' panicked at src/a.rs:3", "panicked at src/a.rs:3")
+        );
     }
 
     #[test]

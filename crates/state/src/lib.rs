@@ -4,6 +4,7 @@
 //! counted as an anomaly, never a panic. What is large stays in the journal: the trace is an index over records
 //! ([`timeline`]) and not part of the state.
 
+pub mod agent_conversation;
 pub mod agent_progress;
 mod attention;
 mod breaker_slice;
@@ -15,6 +16,7 @@ pub mod execution_result;
 mod fact_slice;
 mod failure_cause;
 pub mod journal_verification;
+mod model_waits;
 mod plan_slice;
 mod planned_commands;
 mod planning_slice;
@@ -22,9 +24,11 @@ pub mod replay;
 mod request_slice;
 pub mod run_profile;
 mod run_slice;
+mod schedule_undo;
 mod session_slice;
 mod session_status;
 mod skip_roots;
+mod start_time;
 mod task_facts;
 mod task_table;
 mod task_words;
@@ -36,7 +40,8 @@ mod typed_event_tests;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use agent_progress::{AgentProgress, AgentSlice};
+pub use agent_conversation::{AgentConversation, BudgetMark, ConversationCall, ConversationEntry};
+pub use agent_progress::{AgentProgress, AgentSlice, PersonMessage};
 pub use attention::{AttentionCause, AttentionItem};
 pub use breaker_slice::BreakerSlice;
 pub use checkpoint::{Checkpoint, CheckpointError};
@@ -44,15 +49,21 @@ pub use draft_history::{DraftSnapshot, NodeHistoryEntry, UndoDraft, node_history
 pub use due_tasks::DueTask;
 pub use fact_slice::FactSlice;
 pub use failure_cause::{FailureCause, find_failure_cause};
+pub use model_waits::{ModelWait, ModelWaits};
 pub use plan_slice::{PlanRevision, PlanSlice, RevisionHead};
 pub use planned_commands::PlannedCommand;
-pub use planning_slice::{CatchUpUndo, ChangeRequest, DiscardedPlace, FrozenWork, PlanningSlice};
+pub use planning_slice::{ChangeRequest, DiscardedPlace, FrozenWork, PlanningSlice};
 pub use request_slice::{AnsweredRequest, OpenRequest, RequestSlice};
 pub use run_slice::{RunPhase, RunSlice};
+pub use schedule_undo::{CatchUpUndo, MOVED_BY_HAND};
 pub use session_slice::SessionSlice;
 pub use session_status::SessionStatus;
 pub use skip_roots::SkipRoots;
-pub use task_table::{CallInFlight, TaskCounts, TaskNote, TaskRow, TaskStatus, TaskTable};
+pub use start_time::CloseHold;
+pub use task_table::{
+    CallInFlight, CriterionChecks, FailedTaskAttempt, TaskCounts, TaskNote, TaskRow, TaskStatus,
+    TaskTable, check_step,
+};
 
 use planwright_model::event::{AgentEvent, CallEvent, Event, Record};
 use planwright_model::permission::PermissionRule;
@@ -90,6 +101,8 @@ pub struct SessionState {
     pub breakers: BreakerSlice,
     /// What agents are doing in their tasks.
     pub agents: AgentSlice,
+    /// Which models are being waited for.
+    pub waits: ModelWaits,
     /// What the person allowed for the rest of the session, as rules.
     pub grants: Vec<PermissionRule>,
     pub totals: SessionTotals,
@@ -106,6 +119,7 @@ impl SessionState {
                     }
                     // Between the last word of one process and the first of the next nobody worked.
                     planwright_model::event::SessionEvent::Opened { .. } => {
+                        self.waits.clear();
                         if let Some(last) = self.at {
                             let absent = record.at.duration_since(last).as_millis();
                             self.session.absent_ms += u64::try_from(absent).unwrap_or(0);
@@ -146,7 +160,8 @@ impl SessionState {
         }
         let counts = self.tasks.status_counts();
         let asked = !self.requests.open.is_empty() || counts.yours > 0;
-        let waits = asked && (counts.running == 0 || counts.running == self.count_tasks_in_doubt());
+        let at_work = counts.running - self.tasks.awaiting_close_count();
+        let waits = asked && (at_work == 0 || at_work == self.count_tasks_in_doubt());
         self.run.track_work(waits, record.at);
         self.seq = record.seq;
         self.at = Some(record.at);
@@ -186,6 +201,7 @@ impl SessionState {
         // Leave to run a command was given to the other session's call.
         self.requests.open.clear();
         self.requests.answered.clear();
+        self.waits.clear();
         self.tasks.reset_unfinished();
         self.run = self.run.reset_for_fork();
         self.breakers = BreakerSlice::default();
@@ -215,6 +231,8 @@ impl SessionState {
     /// What models used up counts, whether they answered well or not.
     fn apply_agent(&mut self, event: &AgentEvent, at: Timestamp) -> bool {
         let sensible = self.agents.apply(event);
+        self.waits.apply(event, at);
+        self.planning.apply_model_event(event);
         match event {
             AgentEvent::ModelAsked { ask, .. } => {
                 let next = *ask == self.totals.asks + 1;

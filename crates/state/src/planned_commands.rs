@@ -1,7 +1,7 @@
 //! The commands of a plan that the person did not write, so that they are shown before they are approved.
 
 use super::SessionState;
-use planwright_model::{NodeOrigin, RunKind, TaskId};
+use planwright_model::{ExitCriterion, NodeOrigin, RunKind, TaskId};
 
 /// A command of the current plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,21 @@ impl SessionState {
         let tasks = self.plan.current.iter().flat_map(|revision| &revision.plan.tasks);
         let foreign = self.session.foreign;
         tasks
-            .filter_map(|task| match &task.run {
-                RunKind::Shell(command) => Some(PlannedCommand {
+            .flat_map(|task| {
+                let own = match &task.run {
+                    RunKind::Shell(command) => Some(command.as_str()),
+                    RunKind::Agent {} | RunKind::Human {} => None,
+                };
+                // Those that check an agent's work run without another question.
+                let checks = task.exit_criteria.iter().filter_map(|criterion| match criterion {
+                    ExitCriterion::Command { command, .. } => Some(command.as_str()),
+                    _ => None,
+                });
+                own.into_iter().chain(checks).map(move |command| PlannedCommand {
                     task: &task.id,
                     command,
                     is_drafted: foreign || task.origin == NodeOrigin::AiAdaptation,
-                }),
-                RunKind::Agent {} | RunKind::Human {} => None,
+                })
             })
             .collect()
     }

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::agent_conversation::{AgentConversation, ConversationEntry};
 use super::draft_history::{DraftSnapshot, NodeHistoryEntry, UndoDraft};
 use super::fact_slice::FactSlice;
-use planwright_model::catch_up::TaskOccurrence;
-use planwright_model::event::{PlanningEvent, RevisedDraft};
+use super::schedule_undo::{CatchUpUndo, MOVED_BY_HAND};
+use planwright_model::agent_conversation::{PromptSource, RequestReport, TURN_PURPOSE};
+use planwright_model::catch_up::{OpenWork, TaskOccurrence};
+use planwright_model::event::{AgentEvent, PlanningEvent, RevisedDraft};
 use planwright_model::{
     AdaptationLogEntry, ApprovalTarget, Comment, EscalationReason, InteractionPolicy,
     PatternChoice, PauseKind, PlanContext, PlanCounters, PlanDrafter, PlanEffect, PlanLimits,
@@ -101,6 +104,12 @@ pub struct PlanningSlice {
     pub frozen: FrozenWork,
     /// What undoing the last catch-up goes back to.
     pub catch_up: Option<CatchUpUndo>,
+    /// The same for what was caught up or moved before that, the oldest first.
+    #[serde(default)]
+    pub earlier_schedules: Vec<CatchUpUndo>,
+    /// Whether the next schedule is one from before.
+    #[serde(default)]
+    pub schedule_goes_back: bool,
     /// Where the conversation stood when the plan was discarded.
     pub discarded: Option<DiscardedPlace>,
     /// Who changed which node when.
@@ -120,6 +129,15 @@ pub struct PlanningSlice {
     pub segment_began: Option<Timestamp>,
     /// When something last happened that the person could see.
     pub last_visible: Option<Timestamp>,
+    /// The conversation with the model, where it plans in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<Arc<AgentConversation>>,
+    /// The state whose stage is open in the conversation; none once the controller has moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_stage: Option<PlanState>,
+    /// What became of the change requests of the last draft.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<RequestReport>,
 }
 
 /// Where a conversation goes back to when its plan is restored.
@@ -142,17 +160,15 @@ impl FrozenWork {
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty() && self.times.is_empty()
     }
-}
 
-/// A catch-up that can be undone.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CatchUpUndo {
-    /// The schedule from before.
-    pub schedule: Option<Arc<Schedule>>,
-    /// What was skipped.
-    pub skipped: Vec<TaskOccurrence>,
-    /// Whether its own schedule is in; a later one ends the chance to undo it.
-    pub applied: bool,
+    /// The same for a scheduler, with nothing late.
+    pub fn to_open_work(&self) -> OpenWork {
+        OpenWork {
+            settled_tasks: self.tasks.clone(),
+            settled_times: self.times.clone(),
+            ..OpenWork::default()
+        }
+    }
 }
 
 /// A change that the person asked for and that no draft has met yet.
@@ -172,6 +188,11 @@ impl PlanningSlice {
     /// Whether the agent has something to do without the person.
     pub fn is_working(&self) -> bool {
         self.begun && self.place.state.is_working()
+    }
+
+    /// Whether a model reads every word of the person's in its conversation, so that nothing else does.
+    pub fn is_read_by_model(&self) -> bool {
+        self.conversation.is_some() && !self.offline
     }
 
     /// How sure the draft is, as one sentence.
@@ -279,20 +300,18 @@ impl PlanningSlice {
             }
             PlanningEvent::ScheduleDrafted { schedule, .. } => {
                 self.schedule = Some(schedule.clone());
-                self.catch_up = self.catch_up.take().filter(|undo| !undo.applied);
-                if let Some(undo) = &mut self.catch_up {
-                    undo.applied = true;
-                }
+                self.follow_schedule();
             }
             PlanningEvent::WorkFrozen { tasks, times } => {
                 self.frozen.tasks = tasks.iter().cloned().collect();
                 self.frozen.times = times.iter().cloned().collect();
             }
-            PlanningEvent::CaughtUp { skipped, .. } => {
-                let (schedule, skipped) = (self.schedule.clone(), skipped.clone());
-                self.catch_up = Some(CatchUpUndo { schedule, skipped, applied: false });
+            PlanningEvent::CaughtUp { skipped, .. } => self.keep_schedule(skipped.clone()),
+            PlanningEvent::CatchUpUndone {} => {
+                let Some(undone) = self.catch_up.take() else { return false };
+                self.catch_up = self.earlier_schedules.pop();
+                self.schedule_goes_back = undone.schedule.is_some();
             }
-            PlanningEvent::CatchUpUndone {} => return self.catch_up.take().is_some(),
             PlanningEvent::Judged { stage, judgement } => {
                 self.judgements.insert(*stage, judgement.clone());
             }
@@ -304,9 +323,13 @@ impl PlanningSlice {
             }
             PlanningEvent::Logged { .. } => self.logged += 1,
             PlanningEvent::Adapted { entry } => {
+                if entry.strategy_applied.as_deref() == Some(MOVED_BY_HAND) {
+                    self.keep_schedule(Vec::new());
+                }
                 push_bounded(&mut self.adaptation_log, entry.clone());
             }
             PlanningEvent::ChangesRequested { text, nodes } => {
+                self.reports.clear();
                 self.begin_next_draft(&format!("\"{}\"", change_title(text)));
                 self.change_requests
                     .push(ChangeRequest { text: text.clone(), nodes: nodes.clone() });
@@ -375,8 +398,71 @@ impl PlanningSlice {
                 self.apply_put_back(put_back, what, draft);
             }
             PlanningEvent::Undone { again } => return self.apply_undo(*again),
+            PlanningEvent::RequestsReported { reports } => self.reports.clone_from(reports),
+            PlanningEvent::ConversationOpened { opening } => {
+                self.conversation = Some(Arc::new(AgentConversation::new((**opening).clone())));
+            }
+            PlanningEvent::StageOpened { .. }
+            | PlanningEvent::Prompted { .. }
+            | PlanningEvent::ToolAnswered { .. }
+            | PlanningEvent::ResultsCompacted { .. } => return self.append_message(event),
         }
         true
+    }
+
+    /// Appends to the conversation with the model.
+    fn append_message(&mut self, event: &PlanningEvent) -> bool {
+        let Some(talk) = self.conversation.as_mut().map(Arc::make_mut) else { return false };
+        match event {
+            PlanningEvent::StageOpened { state, text, tools } => {
+                self.open_stage = Some(*state);
+                talk.opening.tools.clone_from(tools);
+                let (source, text) = (PromptSource::Stage, text.clone());
+                talk.entries.push(ConversationEntry::Prompt { source, text });
+            }
+            PlanningEvent::Prompted { source, text } => {
+                let (source, text) = (*source, text.clone());
+                talk.entries.push(ConversationEntry::Prompt { source, text });
+            }
+            PlanningEvent::ToolAnswered { call, tool, ok, text } => {
+                return talk.append_result(*call, tool, *ok, text);
+            }
+            PlanningEvent::ResultsCompacted { through } => {
+                talk.compacted_through = talk.compacted_through.max(*through);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Folds what a model was asked and answered while planning: turns of the conversation, if there is one.
+    pub fn apply_model_event(&mut self, event: &AgentEvent) {
+        let Some(shared) = self.conversation.as_mut() else { return };
+        match event {
+            AgentEvent::ModelAsked { task: None, ask, purpose, .. } if purpose == TURN_PURPOSE => {
+                Arc::make_mut(shared).awaited = Some(*ask);
+            }
+            AgentEvent::ModelAnswered {
+                task: None,
+                ask,
+                text,
+                calls,
+                reasoning,
+                cut_off,
+                fault,
+                ..
+            } if shared.awaited == Some(*ask) => {
+                let talk = Arc::make_mut(shared);
+                talk.awaited = None;
+                let calls = calls.as_deref().unwrap_or_default();
+                let last = talk.last_call();
+                talk.append_turn((text, reasoning), calls, (*cut_off, fault.as_deref()), last);
+            }
+            AgentEvent::ModelFailed { task: None, ask, .. } if shared.awaited == Some(*ask) => {
+                Arc::make_mut(shared).awaited = None;
+            }
+            _ => {}
+        }
     }
 
     fn set_self_score(&mut self, stage: Stage, score: Option<f64>) {
@@ -396,6 +482,7 @@ impl PlanningSlice {
         at: Timestamp,
     ) -> bool {
         let expected = self.place == from;
+        self.open_stage = None;
         if to.state == PlanState::SeekApproval {
             self.shown_outline.clone_from(&self.outline);
             self.shown_roadmap.clone_from(&self.roadmap);

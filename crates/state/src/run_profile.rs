@@ -116,7 +116,9 @@ impl RunProfileFold {
                 time.started = Some(at);
                 time.attempts += 1;
             }
-            TaskEvent::Completed { .. } | TaskEvent::Failed { .. } => {
+            TaskEvent::AwaitingClose { .. }
+            | TaskEvent::Completed { .. }
+            | TaskEvent::Failed { .. } => {
                 if let Some(started) = time.started.take() {
                     time.ms += elapsed_millis(started, at);
                     time.ended = Some(at);

@@ -79,7 +79,10 @@ impl SessionStatus {
     /// The commands that go on from here, a line each with what it does, for whoever left the session of this short id.
     pub fn next_commands(self, id: &str) -> String {
         match self {
-            Self::Done | Self::Abandoned => format!("Replay: planwright replay {id}"),
+            Self::Done => format!("Replay: planwright replay {id}"),
+            Self::Abandoned => {
+                format!("Restore: planwright resume {id}, then u\nReplay: planwright replay {id}")
+            }
             Self::Held => format!("Run it: planwright run {id}"),
             Self::Failed | Self::Dismissed => {
                 format!(

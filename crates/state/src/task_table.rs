@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use planwright_model::event::{CallEvent, CallOutcome, FileChange, RepeatClass, TaskEvent};
 use planwright_model::{
-    Actor, CallId, ExecutionFailure, LinkKind, MicroDollars, Plan, RunKind, SkipReason, TaskId,
+    Actor, CallId, ExecutionFailure, LinkKind, MicroDollars, Plan, RunCondition, RunKind,
+    SkipReason, TaskHold, TaskId, TaskLink, TaskNode,
 };
 
 /// What became of a task.
@@ -36,7 +37,7 @@ impl TaskStatus {
 
     /// Whether tasks that wait for its end may start.
     pub fn is_met(self) -> bool {
-        matches!(self, Self::Done | Self::Skipped(SkipReason::ByPerson))
+        matches!(self, Self::Done | Self::Skipped(SkipReason::ByPerson | SkipReason::NotNeeded))
     }
 
     fn has_started(self) -> bool {
@@ -84,6 +85,30 @@ pub struct TaskNote {
     pub text: Arc<str>,
 }
 
+/// How many failed attempts of a task the state keeps; the journal has all of them.
+const MAX_FAILED_ATTEMPTS: usize = 16;
+
+/// How far the checks of a command's exit criteria have come. They follow the command's own success.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CriterionChecks {
+    /// How long the command and its checks took so far.
+    pub elapsed_ms: u64,
+    /// Whether each criterion that was checked is met, by its position.
+    pub findings: BTreeMap<usize, bool>,
+}
+
+/// The step of the call that checks an exit criterion. The command itself is step 1.
+pub fn check_step(criterion: usize) -> u32 {
+    criterion as u32 + 2
+}
+
+/// When an attempt that failed ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedTaskAttempt {
+    pub started_at: Timestamp,
+    pub took_ms: u64,
+}
+
 /// What is known about one task. What is not known yet is not stored: most rows of a large plan are empty for long.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -96,22 +121,43 @@ pub struct TaskRow {
     pub started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
+    /// How long the attempt took, as whoever ran it measured; the moments of the events are a little apart from that.
+    #[serde(skip_serializing_if = "is_default")]
+    pub took_ms: u64,
+    /// The attempts that failed, oldest first, up to a limit. A retry does not undo them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_attempts: Vec<FailedTaskAttempt>,
     /// The last word of the process that was at this attempt, once another one took the session up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_at: Option<Timestamp>,
     /// When a retry may start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Timestamp>,
+    /// What keeps it from starting although all it depends on is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold: Option<Box<TaskHold>>,
+    /// Set once its work is done and its end waits for another task: how long the attempt took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub awaiting_close: Option<u64>,
+    /// Set once its command succeeded and its exit criteria are being checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checks: Option<Box<CriterionChecks>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Arc<ExecutionFailure>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Box<CallInFlight>>,
+    /// Calls that are in flight beside it; all of them may simply be repeated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<CallInFlight>,
     /// The last call, if it was ended before its time and nothing came after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<Box<CallInFlight>>,
     /// Calls that the call in flight makes on its own, with their tools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nested: Vec<(CallId, String)>,
+    /// The end of what its command wrote, for the tasks that build on it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub output_tail: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_outcome: Option<CallOutcome>,
     #[serde(skip_serializing_if = "is_default")]
@@ -140,7 +186,32 @@ impl TaskRow {
     /// Forgets calls that no longer matter.
     fn clear_calls(&mut self) {
         (self.call, self.cut_short) = (None, None);
+        self.beside.clear();
         self.nested.clear();
+    }
+
+    fn is_awaiting_close(&self) -> bool {
+        self.status == TaskStatus::Running && self.awaiting_close.is_some()
+    }
+
+    /// Whether somebody or something is at it: it runs and does not only wait for its end.
+    pub fn is_at_work(&self) -> bool {
+        self.status == TaskStatus::Running && self.awaiting_close.is_none()
+    }
+
+    /// Remembers that the attempt failed.
+    fn add_failed_attempt(&mut self, at: Timestamp) {
+        let Some((started_at, took_ms)) = self.started_at.zip(self.elapsed_ms(at)) else { return };
+        if self.failed_attempts.len() >= MAX_FAILED_ATTEMPTS {
+            self.failed_attempts.remove(0);
+        }
+        self.failed_attempts.push(FailedTaskAttempt { started_at, took_ms });
+    }
+
+    /// The failed attempts before the one that the row is about.
+    pub fn earlier_failed_attempts(&self) -> impl Iterator<Item = &FailedTaskAttempt> {
+        let current = self.started_at;
+        self.failed_attempts.iter().filter(move |attempt| Some(attempt.started_at) != current)
     }
 
     fn add_note(&mut self, text: &str, at: Timestamp) {
@@ -158,6 +229,9 @@ impl TaskRow {
     /// How long the task has taken up to `now`, or took. What passed after its process left does not count.
     pub fn elapsed_ms(&self, now: Timestamp) -> Option<u64> {
         let started = self.started_at?;
+        if self.finished_at.is_some() && self.took_ms > 0 {
+            return Some(self.took_ms);
+        }
         let end = self.left_at.or(self.finished_at).unwrap_or(now);
         Some(end.duration_since(started).as_millis().try_into().unwrap_or(0))
     }
@@ -191,8 +265,48 @@ impl TaskCounts {
         *self.slot_mut(status) += 1;
     }
 
+    fn without(self, other: Self) -> Self {
+        Self {
+            pending: self.pending - other.pending,
+            running: self.running - other.running,
+            yours: self.yours - other.yours,
+            done: self.done - other.done,
+            failed: self.failed - other.failed,
+            skipped: self.skipped - other.skipped,
+        }
+    }
+
     pub fn total(&self) -> u32 {
         self.pending + self.running + self.yours + self.done + self.failed + self.skipped
+    }
+}
+
+/// What must have become of a task before one that depends on it may start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DependencyNeed {
+    Done,
+    Started,
+    /// It has ended, whichever way.
+    Settled,
+}
+
+impl DependencyNeed {
+    fn from_link(link: &TaskLink, when: RunCondition) -> Self {
+        match (when, link.kind) {
+            (RunCondition::Failed | RunCondition::Always, _) => Self::Settled,
+            (RunCondition::Success, LinkKind::SS) => Self::Started,
+            (RunCondition::Success, _) => Self::Done,
+        }
+    }
+
+    /// Whether a status is enough. A failure that the plan tolerates counts as done.
+    fn is_met_by(self, status: TaskStatus, is_tolerated: bool) -> bool {
+        let tolerated = is_tolerated && status == TaskStatus::Failed;
+        match self {
+            Self::Done => status.is_met() || tolerated,
+            Self::Started => status.has_started() || tolerated,
+            Self::Settled => status.is_settled(),
+        }
     }
 }
 
@@ -202,9 +316,19 @@ struct TaskDependencies {
     index: HashMap<TaskId, u32>,
     ids: Vec<TaskId>,
     human: Vec<bool>,
-    /// For each task the tasks that wait for it; `true` means for its start only.
-    dependents: Vec<Vec<(u32, bool)>>,
-    dependencies: Vec<Vec<(u32, bool)>>,
+    /// Milestones and gates: they take no time and are no tasks to whoever counts them.
+    points: Vec<bool>,
+    shell: Vec<bool>,
+    /// Those whose command is followed by checks.
+    checked: Vec<bool>,
+    /// Those whose failure counts as done.
+    tolerated: Vec<bool>,
+    conditions: Vec<RunCondition>,
+    /// For each task the tasks that wait for it, and for what.
+    dependents: Vec<Vec<(u32, DependencyNeed)>>,
+    dependencies: Vec<Vec<(u32, DependencyNeed)>>,
+    /// For each task those whose end waits for it.
+    end_dependents: Vec<Vec<u32>>,
 }
 
 /// All tasks of the current plan, in its order.
@@ -213,6 +337,10 @@ pub struct TaskTable {
     rows: Vec<TaskRow>,
     unmet: Vec<u32>,
     counts: TaskCounts,
+    /// Those of them that mark a point in time.
+    point_counts: TaskCounts,
+    /// How many of the running ones only wait for their end.
+    awaiting_close: u32,
     links: Arc<TaskDependencies>,
 }
 
@@ -254,21 +382,31 @@ impl TaskTable {
         }
         let mut dependents = vec![Vec::new(); rows.len()];
         let mut dependencies = vec![Vec::new(); rows.len()];
+        let mut end_dependents = vec![Vec::new(); rows.len()];
         for (position, task) in plan.tasks.iter().enumerate() {
-            for link in task.dependencies.iter().filter(|link| link.blocks_execution()) {
-                if let Some(&on) = index.get(&link.task) {
-                    let start_only = link.kind == LinkKind::SS;
-                    dependents[on as usize].push((position as u32, start_only));
-                    dependencies[position].push((on, start_only));
+            for link in &task.dependencies {
+                let Some(&on) = index.get(&link.task) else { continue };
+                if link.blocks_execution() {
+                    let need = DependencyNeed::from_link(link, task.when);
+                    dependents[on as usize].push((position as u32, need));
+                    dependencies[position].push((on, need));
+                } else {
+                    end_dependents[on as usize].push(position as u32);
                 }
             }
         }
         let wiring = TaskDependencies {
             index,
             ids: plan.tasks.iter().map(|task| task.id.clone()).collect(),
+            points: plan.tasks.iter().map(TaskNode::marks_point).collect(),
             human: plan.tasks.iter().map(|task| matches!(task.run, RunKind::Human {})).collect(),
+            shell: plan.tasks.iter().map(|task| matches!(task.run, RunKind::Shell(_))).collect(),
+            checked: plan.tasks.iter().map(TaskNode::has_checks).collect(),
+            tolerated: plan.tasks.iter().map(|task| task.continue_on_error).collect(),
+            conditions: plan.tasks.iter().map(|task| task.when).collect(),
             dependents,
             dependencies,
+            end_dependents,
         };
         Self::with_dependencies(rows, Arc::new(wiring))
     }
@@ -280,20 +418,25 @@ impl TaskTable {
     }
 
     fn with_dependencies(rows: Vec<TaskRow>, links: Arc<TaskDependencies>) -> Self {
-        let mut counts = TaskCounts::default();
-        for row in &rows {
+        let (mut counts, mut point_counts) = (TaskCounts::default(), TaskCounts::default());
+        for (row, point) in rows.iter().zip(&links.points) {
             *counts.slot_mut(row.status) += 1;
+            *point_counts.slot_mut(row.status) += u32::from(*point);
         }
         let unmet = links
             .dependencies
             .iter()
             .map(|on| {
                 on.iter()
-                    .filter(|(task, start)| !is_dependency_met(rows[*task as usize].status, *start))
+                    .filter(|(task, need)| {
+                        let task = *task as usize;
+                        !need.is_met_by(rows[task].status, links.tolerated[task])
+                    })
                     .count() as u32
             })
             .collect();
-        Self { rows, unmet, counts, links }
+        let awaiting_close = rows.iter().filter(|row| row.is_awaiting_close()).count() as u32;
+        Self { rows, unmet, counts, point_counts, awaiting_close, links }
     }
 
     pub(super) fn apply(&mut self, event: &TaskEvent, at: Timestamp) -> bool {
@@ -302,6 +445,7 @@ impl TaskTable {
             TaskEvent::Started { attempt, .. } => {
                 let sensible = self.rows[task].status == TaskStatus::Pending;
                 let row = &mut self.rows[task];
+                self.awaiting_close -= u32::from(row.is_awaiting_close());
                 *row = TaskRow {
                     attempt: *attempt,
                     started_at: Some(at),
@@ -310,23 +454,46 @@ impl TaskTable {
                     cost: row.cost,
                     steps: row.steps,
                     notes: std::mem::take(&mut row.notes),
+                    failed_attempts: std::mem::take(&mut row.failed_attempts),
                     ..TaskRow::default()
                 };
                 self.set_status(task, TaskStatus::Running);
                 sensible
             }
+            TaskEvent::Held { hold, .. } => {
+                let row = &mut self.rows[task];
+                row.hold = Some(Box::new(hold.clone()));
+                row.status == TaskStatus::Pending
+            }
+            TaskEvent::AwaitingClose { attempt, elapsed_ms, .. } => {
+                let row = &mut self.rows[task];
+                if row.status != TaskStatus::Running
+                    || row.awaiting_close.is_some()
+                    || *attempt != row.attempt
+                {
+                    return false;
+                }
+                row.clear_calls();
+                row.checks = None;
+                row.awaiting_close = Some(*elapsed_ms);
+                self.awaiting_close += 1;
+                true
+            }
             TaskEvent::HandedOver { .. } => {
                 self.rows[task].started_at = Some(at);
+                self.rows[task].hold = None;
                 self.rows[task].finished_at = None;
+                self.rows[task].took_ms = 0;
                 self.rows[task].left_at = None;
                 self.set_status(task, TaskStatus::Yours)
             }
-            TaskEvent::Completed { attempt, by, note, .. } => {
+            TaskEvent::Completed { attempt, elapsed_ms, by, note, .. } => {
                 let row = &mut self.rows[task];
                 if row.status == TaskStatus::Done || *attempt != row.attempt {
                     return false;
                 }
                 row.finished_at = Some(at);
+                row.took_ms = *elapsed_ms;
                 row.done_by = *by;
                 row.note = note.as_deref().map(Arc::from);
                 if let Some(note) = note {
@@ -335,12 +502,14 @@ impl TaskTable {
                 row.clear_calls();
                 self.set_status(task, TaskStatus::Done)
             }
-            TaskEvent::Failed { attempt, failure, retry_in_ms, .. } => {
+            TaskEvent::Failed { attempt, elapsed_ms, failure, retry_in_ms, .. } => {
                 let row = &mut self.rows[task];
                 if row.status.is_settled() || *attempt != row.attempt {
                     return false;
                 }
                 row.finished_at = Some(at);
+                row.took_ms = *elapsed_ms;
+                row.add_failed_attempt(at);
                 row.failure = Some(Arc::new(failure.clone()));
                 row.clear_calls();
                 row.not_before = retry_in_ms.map(|wait| add_millis(at, wait));
@@ -372,6 +541,7 @@ impl TaskTable {
                 row.not_before = None;
                 row.started_at = None;
                 row.finished_at = None;
+                row.took_ms = 0;
                 // Forks of earlier versions reset what their beginning had put back already.
                 self.set_status(task, TaskStatus::Pending);
                 true
@@ -390,6 +560,7 @@ impl TaskTable {
             return known;
         }
         (row.finished_at, row.done_by, row.note) = (None, None, None);
+        row.took_ms = 0;
         let status = if self.unmet[task] == 0 { TaskStatus::Yours } else { TaskStatus::Pending };
         self.set_status(task, status) && known
     }
@@ -398,13 +569,14 @@ impl TaskTable {
         let Some(task) = self.position(&event.call_id().task) else {
             return self.apply_nested(event);
         };
+        let keeps_output = self.links.shell[task];
+        let is_checked = self.links.checked[task];
         let row = &mut self.rows[task];
         match event {
             CallEvent::Intended { call, tool, input, repeat, file, .. } => {
-                let free = row.call.is_none();
                 row.cut_short = None;
                 row.steps += 1;
-                row.call = Some(Box::new(CallInFlight {
+                let started = CallInFlight {
                     call: call.clone(),
                     tool: tool.clone(),
                     summary: input_summary(input),
@@ -414,8 +586,8 @@ impl TaskTable {
                     process: None,
                     output_lines: 0,
                     last_line: Arc::from(""),
-                }));
-                free
+                };
+                start_call(row, started)
             }
             CallEvent::Spawned { call, pid, started_ticks } => {
                 match call_in_flight_mut(row, call) {
@@ -432,17 +604,24 @@ impl TaskTable {
                     if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
                         open.last_line = first_line_shortened(line);
                     }
+                    if keeps_output {
+                        push_tail(&mut row.output_tail, text);
+                    }
                     true
                 }
                 None => false,
             },
             // A second outcome for the same call finds nothing in flight: it is counted and changes nothing.
-            CallEvent::Concluded { call, outcome, usage, .. } => {
-                match call_in_flight_mut(row, call) {
-                    Some(_) => {
-                        let ended = row.call.take();
-                        row.cut_short = ended.filter(|_| *outcome == CallOutcome::Cancelled);
-                        row.nested.clear();
+            CallEvent::Concluded { call, outcome, usage, elapsed_ms, .. } => {
+                match end_call(row, call) {
+                    Some(ended) => {
+                        if is_checked {
+                            add_check_result(row, call, outcome, *elapsed_ms);
+                        }
+                        row.cut_short = Some(ended).filter(|_| *outcome == CallOutcome::Cancelled);
+                        if row.call.is_none() {
+                            row.nested.clear();
+                        }
                         row.tokens = row.tokens.saturating_add(usage.tokens);
                         row.cost = row.cost.saturating_add(usage.cost);
                         row.last_outcome = Some(outcome.clone());
@@ -469,7 +648,8 @@ impl TaskTable {
     /// The tool of a call in flight, nested or not.
     pub(super) fn tool_in_flight(&self, call: &CallId) -> Option<&str> {
         if let Some(row) = self.get(&call.task) {
-            return row.call.as_ref().map(|open| open.tool.as_str());
+            let same = row.beside.iter().find(|open| open.call == *call);
+            return same.or(row.call.as_deref()).map(|open| open.tool.as_str());
         }
         let row = self.row(self.calling_task(call)?);
         row.nested.iter().find(|(nested, _)| nested == call).map(|(_, tool)| tool.as_str())
@@ -528,12 +708,19 @@ impl TaskTable {
         if before == status {
             return false;
         }
-        self.rows[task].status = status;
+        let row = &mut self.rows[task];
+        self.awaiting_close -= u32::from(row.is_awaiting_close());
+        row.status = status;
+        (row.hold, row.awaiting_close, row.checks) = (None, None, None);
         *self.counts.slot_mut(before) -= 1;
         *self.counts.slot_mut(status) += 1;
+        let point = u32::from(self.links.points[task]);
+        *self.point_counts.slot_mut(before) -= point;
+        *self.point_counts.slot_mut(status) += point;
         let wiring = Arc::clone(&self.links);
-        for &(dependent, start_only) in &wiring.dependents[task] {
-            match (is_dependency_met(before, start_only), is_dependency_met(status, start_only)) {
+        let tolerated = wiring.tolerated[task];
+        for &(dependent, need) in &wiring.dependents[task] {
+            match (need.is_met_by(before, tolerated), need.is_met_by(status, tolerated)) {
                 (false, true) => self.unmet[dependent as usize] -= 1,
                 (true, false) => self.unmet[dependent as usize] += 1,
                 _ => {}
@@ -550,8 +737,18 @@ impl TaskTable {
         self.rows.is_empty()
     }
 
+    /// How many rows have each status, milestones included.
     pub fn status_counts(&self) -> TaskCounts {
         self.counts
+    }
+
+    /// How many tasks have each status, as people count them: a milestone is none. A plan of milestones alone counts
+    /// those.
+    pub fn work_counts(&self) -> TaskCounts {
+        if self.point_counts.total() == self.counts.total() {
+            return self.counts;
+        }
+        self.counts.without(self.point_counts)
     }
 
     /// Where a task stands in the plan.
@@ -599,8 +796,9 @@ impl TaskTable {
     #[cfg(test)]
     pub(super) fn is_ready_by_definition(&self, task: usize) -> bool {
         self.rows[task].status == TaskStatus::Pending
-            && self.links.dependencies[task].iter().all(|(on, start_only)| {
-                is_dependency_met(self.rows[*on as usize].status, *start_only)
+            && self.links.dependencies[task].iter().all(|(on, need)| {
+                let on = *on as usize;
+                need.is_met_by(self.rows[on].status, self.links.tolerated[on])
             })
     }
 
@@ -619,6 +817,16 @@ impl TaskTable {
         self.links.dependencies[task].iter().map(|(on, _)| *on as usize)
     }
 
+    /// Tasks whose end waits for this one.
+    pub fn end_dependents(&self, task: usize) -> &[u32] {
+        &self.links.end_dependents[task]
+    }
+
+    /// How many tasks count as running and only wait for their end.
+    pub fn awaiting_close_count(&self) -> u32 {
+        self.awaiting_close
+    }
+
     /// All tasks that wait for this one, directly or not, in the plan's order.
     pub fn descendants(&self, task: usize) -> Vec<usize> {
         let mut seen = vec![false; self.rows.len()];
@@ -634,6 +842,57 @@ impl TaskTable {
         (0..self.rows.len()).filter(|task| seen[*task]).collect()
     }
 
+    /// All tasks that cannot start any more once this one has failed, in the plan's order. Those that run after a failure
+    /// can, and so can what depends on them.
+    pub fn blocked_descendants(&self, task: usize) -> Vec<usize> {
+        let mut seen = vec![false; self.rows.len()];
+        let mut stack = vec![task];
+        while let Some(next) = stack.pop() {
+            for (dependent, need) in &self.links.dependents[next] {
+                let dependent = *dependent as usize;
+                if *need != DependencyNeed::Settled
+                    && !std::mem::replace(&mut seen[dependent], true)
+                {
+                    stack.push(dependent);
+                }
+            }
+        }
+        seen[task] = false;
+        (0..self.rows.len()).filter(|task| seen[*task]).collect()
+    }
+
+    /// On which end of what it depends on a task runs.
+    pub fn run_condition(&self, task: usize) -> RunCondition {
+        self.links.conditions[task]
+    }
+
+    /// Whether something that a task depends on has failed, or never ran because of a failure.
+    pub fn follows_failure(&self, task: usize) -> bool {
+        let failed = |on: usize| {
+            let status = self.rows[on].status;
+            status.is_settled() && !status.is_met()
+        };
+        self.dependencies(task).any(failed)
+    }
+
+    /// Whether a task failed in a way that the plan does not put up with.
+    pub fn has_failures(&self) -> bool {
+        self.counts.failed > 0
+            && (0..self.rows.len()).any(|task| {
+                self.rows[task].status == TaskStatus::Failed && !self.links.tolerated[task]
+            })
+    }
+
+    /// Whether a run that ends now did what the plan is for: all is done, or need not be.
+    pub fn is_successful(&self) -> bool {
+        self.counts.done == self.counts.total()
+            || (0..self.rows.len()).all(|task| match self.rows[task].status {
+                TaskStatus::Done | TaskStatus::Skipped(SkipReason::NotNeeded) => true,
+                TaskStatus::Failed => self.links.tolerated[task],
+                _ => false,
+            })
+    }
+
     /// Whether the task is the person's to do.
     pub fn is_human(&self, task: usize) -> bool {
         self.links.human[task]
@@ -644,7 +903,7 @@ impl TaskTable {
         let mut theirs = false;
         for task in 0..self.rows.len() {
             match (self.rows[task].status, self.links.human[task]) {
-                (TaskStatus::Running, _) => return false,
+                (TaskStatus::Running, _) if self.rows[task].is_at_work() => return false,
                 (TaskStatus::Yours, _) => theirs = true,
                 (TaskStatus::Pending, true) => theirs |= self.unmet[task] == 0,
                 (TaskStatus::Pending, false) if self.unmet[task] == 0 => return false,
@@ -667,18 +926,20 @@ impl TaskTable {
     /// Whether nothing can happen before the person does a task.
     pub fn is_only_person_left(&self) -> bool {
         self.counts.yours > 0
-            && self.counts.running == 0
+            && self.counts.running == self.awaiting_close
             && !(0..self.rows.len()).any(|task| self.is_ready(task) && !self.links.human[task])
     }
 
     /// Whether nothing failed and all that was not done was left out by the person.
     pub fn is_done_but_person_skips(&self) -> bool {
-        self.rows.iter().all(|row| {
-            matches!(
-                row.status,
-                TaskStatus::Done
-                    | TaskStatus::Skipped(SkipReason::ByPerson | SkipReason::DependencySkipped)
-            )
+        self.rows.iter().zip(&self.links.tolerated).all(|(row, tolerated)| match row.status {
+            TaskStatus::Done => true,
+            TaskStatus::Skipped(reason) => matches!(
+                reason,
+                SkipReason::ByPerson | SkipReason::DependencySkipped | SkipReason::NotNeeded
+            ),
+            TaskStatus::Failed => *tolerated,
+            _ => false,
         })
     }
 
@@ -691,12 +952,72 @@ impl TaskTable {
     }
 }
 
-fn is_dependency_met(status: TaskStatus, start_only: bool) -> bool {
-    if start_only { status.has_started() } else { status.is_met() }
+/// Keeps what the end of a command or of a check of its exit criteria says. What was cut short says nothing.
+fn add_check_result(row: &mut TaskRow, call: &CallId, outcome: &CallOutcome, elapsed_ms: u64) {
+    let succeeded = matches!(outcome, CallOutcome::Exited { code: 0 });
+    match (call.step.checked_sub(2), &mut row.checks) {
+        (None, checks) if succeeded => {
+            *checks = Some(Box::new(CriterionChecks { elapsed_ms, ..CriterionChecks::default() }));
+        }
+        (Some(criterion), Some(checks))
+            if !matches!(outcome, CallOutcome::Cancelled | CallOutcome::GivenUp) =>
+        {
+            checks.elapsed_ms = checks.elapsed_ms.saturating_add(elapsed_ms);
+            checks.findings.insert(criterion as usize, succeeded);
+        }
+        _ => {}
+    }
 }
 
 fn call_in_flight_mut<'a>(row: &'a mut TaskRow, call: &CallId) -> Option<&'a mut CallInFlight> {
-    row.call.as_deref_mut().filter(|open| open.call == *call)
+    let all = row.call.as_deref_mut().into_iter().chain(&mut row.beside);
+    all.into_iter().find(|open| open.call == *call)
+}
+
+/// Takes notice of a call that starts. Looks of one answer run beside each other; anything else runs alone.
+fn start_call(row: &mut TaskRow, started: CallInFlight) -> bool {
+    let looks = |call: &CallInFlight| call.repeat == RepeatClass::Safe;
+    match row.call.as_deref() {
+        Some(open) if looks(open) && looks(&started) && open.call != started.call => {
+            row.beside.push(started);
+            true
+        }
+        open => {
+            let free = open.is_none();
+            row.call = Some(Box::new(started));
+            free
+        }
+    }
+}
+
+/// Takes a call out of those in flight; another one takes its place.
+fn end_call(row: &mut TaskRow, call: &CallId) -> Option<Box<CallInFlight>> {
+    if row.call.as_ref().is_some_and(|open| open.call == *call) {
+        let ended = row.call.take();
+        if !row.beside.is_empty() {
+            row.call = Some(Box::new(row.beside.remove(0)));
+        }
+        return ended;
+    }
+    let at = row.beside.iter().position(|open| open.call == *call)?;
+    Some(Box::new(row.beside.remove(at)))
+}
+
+/// How much of a command's output is kept for the tasks that build on it.
+const OUTPUT_TAIL_BYTES: usize = 4_000;
+
+/// Appends output and keeps its end, from the beginning of a line if it has several.
+fn push_tail(tail: &mut String, text: &str) {
+    tail.push_str(text);
+    let Some(extra) = tail.len().checked_sub(OUTPUT_TAIL_BYTES).filter(|extra| *extra > 0) else {
+        return;
+    };
+    let mut cut = extra;
+    while !tail.is_char_boundary(cut) {
+        cut += 1;
+    }
+    let line = tail[cut..].find('\n').map(|end| cut + end + 1).filter(|start| *start < tail.len());
+    tail.drain(..line.unwrap_or(cut));
 }
 
 fn add_millis(at: Timestamp, wait_ms: u64) -> Timestamp {
@@ -705,7 +1026,8 @@ fn add_millis(at: Timestamp, wait_ms: u64) -> Timestamp {
 }
 
 fn input_summary(input: &serde_json::Value) -> Arc<str> {
-    match input.get("command").and_then(serde_json::Value::as_str) {
+    let words = input.get("command").or_else(|| input.get("criterion"));
+    match words.and_then(serde_json::Value::as_str) {
         Some(command) => first_line_shortened(command),
         None => first_line_shortened(&input.to_string()),
     }

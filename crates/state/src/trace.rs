@@ -8,14 +8,19 @@ mod tool_choice;
 
 pub use tool_choice::{explain_tool_choice, prdv_phase};
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 
 use crate::task_words::describe_tool_call;
+use crate::{SessionState, SkipRoots};
 use planwright_model::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, FactEvent, OutputStream, PauseCause,
     PlanEvent, Record, RunEvent, SessionEvent, TaskEvent,
 };
-use planwright_model::{Actor, ApprovalTarget, ChoiceAction, RequestKind, RunCap, Seq, TaskId};
+use planwright_model::{
+    Actor, ApprovalTarget, ChoiceAction, RequestKind, RunCap, Seq, TaskHold, TaskId,
+};
 use planwright_text::units::format_counted;
 
 /// What an entry is, for its glyph, its colour and the filter.
@@ -36,6 +41,8 @@ pub enum TraceEntryKind {
     Run,
     Session,
     Unknown,
+    /// It could start or end, and something keeps it from doing so yet.
+    Waiting,
 }
 
 /// Whether the name of an event is enough to know what kind of step it is.
@@ -48,7 +55,7 @@ pub enum WireNameKind {
 }
 
 impl TraceEntryKind {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Thought,
         Self::Action,
         Self::Observed,
@@ -64,6 +71,7 @@ impl TraceEntryKind {
         Self::Run,
         Self::Session,
         Self::Unknown,
+        Self::Waiting,
     ];
 
     /// Reads what stored indexes hold; new kinds are added at the end.
@@ -93,6 +101,7 @@ impl TraceEntryKind {
             "task.handed_over" | "task.occurrence_settled" | "task.reopened" | "task.noted" => {
                 Some(Self::Yours)
             }
+            "task.held" | "task.awaiting_close" => Some(Self::Waiting),
             "task.completed" => Some(Self::Done),
             "task.skipped" => Some(Self::Skipped),
             "task.reset" => Some(Self::Started),
@@ -110,7 +119,7 @@ impl TraceEntryKind {
         match self {
             Self::Thought => "thought",
             Self::Action => "action",
-            Self::Observed => "observed",
+            Self::Observed => "observation",
             Self::Started => "started",
             Self::Done => "done",
             Self::Failed => "failed",
@@ -123,6 +132,7 @@ impl TraceEntryKind {
             Self::Run => "run",
             Self::Session => "session",
             Self::Unknown => "unknown",
+            Self::Waiting => "waits",
         }
     }
 }
@@ -134,8 +144,10 @@ pub struct TraceEntry {
     pub at: Timestamp,
     pub task: Option<TaskId>,
     pub kind: TraceEntryKind,
-    /// One line that says it.
+    /// One line that says it. It names rows of the plan by their ids; [`TraceEntry::text_with_titles`] has their titles.
     pub text: String,
+    /// The rows that the line names.
+    pub rows: Vec<TaskId>,
     /// What can be unfolded under it.
     pub body: Option<String>,
 }
@@ -165,8 +177,61 @@ impl TraceEntry {
             task: subject_task(&record.event).cloned(),
             kind,
             text,
+            rows: planning_projection::named_rows(&record.event),
             body,
         })
+    }
+
+    /// Projects a record for whoever knows the session at that moment: tasks by their titles, a skip by the failure
+    /// behind it, and the end of a run by how it ended.
+    pub fn from_record_in(record: &Record, state: &SessionState) -> Option<Self> {
+        let mut entry = Self::from_record(record)?;
+        match &record.event {
+            Event::Task(TaskEvent::Skipped { task, reason }) => {
+                if let Some(at) = state.tasks.position(task) {
+                    let skips = SkipRoots::from_tasks(&state.tasks);
+                    entry.text = state.describe_skip(&skips, at, *reason);
+                }
+            }
+            Event::Task(TaskEvent::Held { task, hold }) => {
+                entry.text = state.describe_hold(task, hold, record.at, &state.plan_zone());
+            }
+            Event::Task(TaskEvent::AwaitingClose { task, .. }) => {
+                if let Some(at) = state.tasks.position(task) {
+                    entry.text = state.describe_close_hold(at, record.at, &state.plan_zone());
+                }
+            }
+            Event::Session(SessionEvent::Closed(CloseReason::Finished)) => {
+                if let Some(ended) = state.describe_failed_run() {
+                    entry.text = format!("closed: {ended}");
+                }
+            }
+            _ => entry.text = entry.text_with_titles(state).into_owned(),
+        }
+        Some(entry)
+    }
+
+    /// The line without the word of its kind, for whoever writes that before it: "in 2 s" of "done in 2 s". Lines that
+    /// begin with what they are about keep it: "run started".
+    pub fn text_after_label(&self) -> &str {
+        use TraceEntryKind as K;
+        if !matches!(self.kind, K::Done | K::Failed | K::Skipped | K::Answered) {
+            return &self.text;
+        }
+        let rest = self.text.strip_prefix(self.kind.label());
+        rest.and_then(|rest| rest.strip_prefix(": ").or_else(|| rest.strip_prefix(' ')))
+            .unwrap_or(&self.text)
+    }
+
+    /// The line with the titles of the rows it names, as the plan has them.
+    pub fn text_with_titles(&self, state: &SessionState) -> Cow<'_, str> {
+        let mut text = Cow::Borrowed(self.text.as_str());
+        for id in &self.rows {
+            if let Some(title) = state.row_title(id) {
+                text = Cow::Owned(replace_word(&text, id.as_str(), &format!("\"{title}\"")));
+            }
+        }
+        text
     }
 
     /// The kind of entry a record gives, without building its text.
@@ -191,6 +256,9 @@ impl TraceEntry {
                 | TaskEvent::Reopened { .. }
                 | TaskEvent::Noted { .. },
             ) => TraceEntryKind::Yours,
+            Event::Task(TaskEvent::Held { .. } | TaskEvent::AwaitingClose { .. }) => {
+                TraceEntryKind::Waiting
+            }
             Event::Task(TaskEvent::Completed { .. }) => TraceEntryKind::Done,
             Event::Task(TaskEvent::Failed { .. }) => TraceEntryKind::Failed,
             Event::Task(TaskEvent::Skipped { .. }) => TraceEntryKind::Skipped,
@@ -237,11 +305,29 @@ pub fn subject_task(event: &Event) -> Option<&TaskId> {
     }
 }
 
+/// Replaces a word where it stands alone: `p1.t1` is not part of `p1.t12`.
+fn replace_word(text: &str, word: &str, with: &str) -> String {
+    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(word) {
+        let (before, after) = (&rest[..at], &rest[at + word.len()..]);
+        let inside = before.ends_with(is_part)
+            || after.starts_with(is_part)
+            || after.strip_prefix('.').is_some_and(|after| after.starts_with(is_part));
+        replaced.push_str(before);
+        replaced.push_str(if inside { word } else { with });
+        rest = after;
+    }
+    replaced.push_str(rest);
+    replaced
+}
+
 type EntryProjection = (TraceEntryKind, String, Option<String>);
 
 fn project_session(event: &SessionEvent) -> Option<EntryProjection> {
     let text = match event {
-        SessionEvent::Created { title, .. } => format!("session created: {title}"),
+        SessionEvent::Created { title, .. } => format!("created: {title}"),
         SessionEvent::Forked { parent, at, reuses, reruns, .. } => {
             format!("forked from {parent} at event {at}: reruns {reruns}, reuses {reuses}")
         }
@@ -260,17 +346,15 @@ fn project_session(event: &SessionEvent) -> Option<EntryProjection> {
 
 fn project_plan(event: &PlanEvent) -> EntryProjection {
     let text = match event {
-        PlanEvent::Proposed { revision, plan, normalization, .. } => {
+        PlanEvent::Proposed { plan, normalization, .. } => {
             let notes = match normalization.len() {
                 0 => String::new(),
                 1 => ", 1 correction".to_owned(),
                 count => format!(", {count} corrections"),
             };
-            let tasks = match plan.tasks.len() {
-                1 => "1 task".to_owned(),
-                count => format!("{count} tasks"),
-            };
-            format!("draft {revision} with {tasks}{notes}")
+            // A milestone is no task to whoever counts them.
+            let tasks = plan.tasks.iter().filter(|task| !task.marks_point()).count();
+            format!("draft ready: {}{notes}", format_counted(tasks, "task"))
         }
         PlanEvent::Approved { by, .. } => format!("plan approved {}", actor_text(*by)),
         PlanEvent::ApprovalCarried { why, .. } => format!("still approved: {why}"),
@@ -363,6 +447,10 @@ fn project_run(event: &RunEvent) -> EntryProjection {
 fn project_task(event: &TaskEvent) -> Option<EntryProjection> {
     Some(match event {
         TaskEvent::Started { .. } => return None,
+        TaskEvent::Held { hold, .. } => (TraceEntryKind::Waiting, hold_text(hold), None),
+        TaskEvent::AwaitingClose { .. } => {
+            (TraceEntryKind::Waiting, "finished, waiting to close".to_owned(), None)
+        }
         TaskEvent::HandedOver { .. } => (TraceEntryKind::Yours, "yours to do".to_owned(), None),
         TaskEvent::OccurrenceSettled { occurrence, done, by, note, .. } => {
             let what = if *done { "done" } else { "skipped" };
@@ -399,11 +487,24 @@ fn project_task(event: &TaskEvent) -> Option<EntryProjection> {
     })
 }
 
+/// What a task waits for, where neither the plan nor the reader's time zone is known.
+fn hold_text(hold: &TaskHold) -> String {
+    match hold {
+        TaskHold::Until { at, .. } => {
+            format!("starts {}", at.strftime("%Y-%m-%d %H:%M UTC"))
+        }
+        TaskHold::Resource { name, capacity, used, .. } => {
+            format!("waiting for {name}: {used} of {capacity} used")
+        }
+    }
+}
+
 fn project_call(event: &CallEvent) -> Option<EntryProjection> {
     Some(match event {
         CallEvent::Intended { tool, input, .. } => {
             let what = input
                 .get("command")
+                .or_else(|| input.get("criterion"))
                 .and_then(serde_json::Value::as_str)
                 .map_or_else(|| input.to_string(), str::to_owned);
             let mut lines = what.lines();
@@ -413,7 +514,7 @@ fn project_call(event: &CallEvent) -> Option<EntryProjection> {
         }
         CallEvent::Spawned { .. } => return None,
         CallEvent::Output { stream, text, .. } => {
-            let mark = if *stream == OutputStream::Stderr { "stderr  " } else { "" };
+            let mark = if *stream == OutputStream::Stderr { "! " } else { "" };
             let mut lines = text.trim_end_matches('\n').lines();
             let first = lines.next().unwrap_or_default();
             let more = lines.clone().count();
@@ -497,6 +598,7 @@ pub fn action_text(action: ChoiceAction) -> &'static str {
         ChoiceAction::GoOn => "continued",
         ChoiceAction::UseRelaxation(_) => "changed to fit",
         ChoiceAction::AcceptLate => "accepted late",
+        ChoiceAction::AcceptPart => "accepted as it is",
         ChoiceAction::GoOffline => "continued without paid calls",
         ChoiceAction::TryAgain => "retried",
         ChoiceAction::Edit => "edited by hand",
@@ -532,6 +634,8 @@ pub fn request_text(kind: &RequestKind) -> &'static str {
         RequestKind::Escalation => "plan ends too late",
         RequestKind::Permission { .. } => "permission",
         RequestKind::TaskCap { .. } => "agent out of steps",
+        RequestKind::AgentQuestion { .. } => "agent asks",
+        RequestKind::PartlyDone { .. } => "partly done",
         RequestKind::Consent { .. } => "key found",
         RequestKind::ModelTrouble { .. } => "model failed",
     }

@@ -67,17 +67,41 @@ fn number_the_rest<'a>(
         .collect()
 }
 
-/// Leaves articles out, then words from the one before the last on, until the rest fits; two words stay at least.
+/// Words after which a part of a sentence begins that can be left out as a whole.
+const PREPOSITIONS: [&str; 16] = [
+    "about", "after", "at", "before", "by", "during", "for", "from", "in", "into", "of", "on",
+    "over", "to", "until", "with",
+];
+
+/// Leaves words out until the rest fits, two words at least: first the articles, then what follows the last
+/// preposition with it ("at the bank", "with Ben": what is left says less, but nothing else), then words from the one
+/// before the last on.
 fn drop_words(title: &str, cols: usize) -> String {
     let mut words: Vec<&str> = title.split_whitespace().collect();
-    let width = |words: &[&str]| display_width(&words.join(" "));
-    let article = |word: &str| matches!(word, "the" | "a" | "an" | "The" | "A" | "An");
-    while width(&words) > cols && words.len() > 2 {
+    while display_width(&words.join(" ")) > cols && words.len() > 2 {
         let last = words.len() - 1;
-        let dropped = (1..last).rev().find(|at| article(words[*at])).unwrap_or(last - 1);
-        words.remove(dropped);
+        if let Some(at) = (1..last).rev().find(|at| is_article(words[*at])) {
+            words.remove(at);
+        } else if let Some(at) = (2..last).rev().find(|at| PREPOSITIONS.contains(&words[*at])) {
+            words.truncate(at);
+        } else if is_needed(&words, last - 1) {
+            break;
+        } else {
+            words.remove(last - 1);
+        }
     }
     truncate_end(&words.join(" "), cols).into_owned()
+}
+
+/// Whether the words say something else without the one at a place: a number, a preposition, the word after one.
+fn is_needed(words: &[&str], at: usize) -> bool {
+    words[at].chars().any(|letter| letter.is_ascii_digit())
+        || PREPOSITIONS.contains(&words[at])
+        || PREPOSITIONS.contains(&words[at - 1])
+}
+
+fn is_article(word: &str) -> bool {
+    matches!(word, "the" | "a" | "an" | "The" | "A" | "An")
 }
 
 fn cut_end(title: &str, cols: usize) -> String {
@@ -116,6 +140,9 @@ mod tests {
             ["Write migration guide", "Minimize crash cases", "Freeze the public API"]
         );
         assert_eq!(short(&["Unbelievably long"], 8), ["Unbelie…"]);
+        let places = ["Choose paint at OBI with Ben", "Sign the contract at the bank"];
+        assert_eq!(short(&places, 20), ["Choose paint at OBI", "Sign contract"]);
+        assert_eq!(short(&["Fuzz for 2 minutes"], 16), ["Fuzz for 2 minu…"]);
     }
 
     #[test]

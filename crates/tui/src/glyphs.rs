@@ -44,7 +44,7 @@ pub(crate) fn step_glyph(kind: TraceEntryKind) -> (char, ThemeRole) {
         TraceEntryKind::Thought => ('~', ThemeRole::Thought),
         TraceEntryKind::Action => ('>', ThemeRole::Action),
         TraceEntryKind::Observed => ('<', ThemeRole::Observed),
-        TraceEntryKind::Started => ('·', ThemeRole::Waiting),
+        TraceEntryKind::Started | TraceEntryKind::Waiting => ('·', ThemeRole::Waiting),
         TraceEntryKind::Done => ('✓', ThemeRole::Done),
         TraceEntryKind::Failed => ('✗', ThemeRole::Failed),
         TraceEntryKind::Skipped => ('»', ThemeRole::Skipped),

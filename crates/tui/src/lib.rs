@@ -44,12 +44,14 @@ use tokio::sync::{mpsc, watch};
 pub use keymap::{KeyError, check_keys, default_keys};
 pub use plain::run_plain;
 pub use preview::{HomePreview, SessionPreview};
-pub use session_actions::{CompareView, EventBookmark, SessionActions, SessionExport};
+pub use session_actions::{
+    ComparableSession, CompareView, EventBookmark, SessionActions, SessionExport,
+};
 pub use settings_store::{SettingItem, SettingsStore};
 pub use theme::{ColorDepth, Palette, Theme, ThemeError, ThemeRole};
 
 use planwright_model::event::Command;
-use planwright_model::{MicroDollars, Seq, SessionId, TaskId};
+use planwright_model::{MicroDollars, RequestId, Seq, SessionId, TaskId};
 use planwright_state::replay::SearchHit;
 use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::{DueTask, SessionState, SessionStatus};
@@ -73,9 +75,18 @@ pub struct SessionView {
     pub actions: Option<Arc<dyn SessionActions>>,
     /// Opens with the question whether to fork here.
     pub asks_fork: bool,
+    /// What is selected when it opens, where the person chose it from a list. `None` leaves it to the session.
+    pub target: Option<SessionTarget>,
     /// Says why a session without `commands` is live all the same, such as "runs in another terminal". A session with
     /// neither `commands` nor a note is a saved run and is shown as a replay; one whose `head` is closed becomes one.
     pub note: Option<String>,
+}
+
+/// Something in a session that a person chose before they opened it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionTarget {
+    Task(TaskId),
+    Request(RequestId),
 }
 
 /// What the screens need to know about the person's terminal and taste.
@@ -85,6 +96,8 @@ pub struct UiSettings {
     pub keys: KeyOverrides,
     /// Draws with plain ASCII where box drawing is not safe.
     pub ascii: bool,
+    /// Sessions are opened from the home screen, and leaving one leads back there.
+    pub opened_from_home: bool,
     /// Nothing moves by itself more often than needed: clocks and playback are drawn seldom.
     pub reduced_motion: bool,
     pub color: ColorDepth,
@@ -245,6 +258,8 @@ pub struct HomeChannels {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HomeExit {
     Open(SessionId),
+    /// Open a session with something of it selected.
+    OpenTarget(SessionId, SessionTarget),
     /// Open a session at a step that was found.
     OpenAt(SessionId, Seq),
     /// Ask whether to fork a session at its latest event.

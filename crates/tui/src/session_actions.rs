@@ -3,7 +3,10 @@
 //! Marks, forks and comparisons are about saved sessions, and only the application knows where those are kept. Wishes
 //! are answered at once; a refusal is one line for the person.
 
+use jiff::Timestamp;
+
 use planwright_model::{Seq, SessionId};
+use planwright_schedule::OtherBlock;
 use planwright_state::replay::History;
 use planwright_state::replay::compare::RunComparison;
 use planwright_state::replay::fork::ForkPlan;
@@ -13,6 +16,17 @@ use planwright_state::replay::fork::ForkPlan;
 pub struct EventBookmark {
     pub seq: Seq,
     pub note: String,
+}
+
+/// A session that another one can be compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComparableSession {
+    pub id: SessionId,
+    pub title: String,
+    /// When something last happened in it.
+    pub at: Timestamp,
+    /// The other one was forked from it.
+    pub is_parent: bool,
 }
 
 /// Two sessions to look at side by side.
@@ -33,6 +47,10 @@ pub trait SessionActions: Send + Sync + std::fmt::Debug {
     fn create_fork(&self, session: &SessionId, at: Seq) -> Result<SessionId, String>;
     /// Compares a session with the one that the person named.
     fn compare_sessions(&self, session: &SessionId, with: &str) -> Result<CompareView, String>;
+    /// The sessions that this one can be compared with: the one it was forked from, then the latest first.
+    fn comparable_sessions(&self, session: &SessionId) -> Result<Vec<ComparableSession>, String>;
+    /// The blocks of the person's other plans, around which this one is planned.
+    fn other_plan_blocks(&self, session: &SessionId) -> Result<Vec<OtherBlock>, String>;
     /// Writes a comparison to a file, and says where.
     fn export_comparison(&self, comparison: &RunComparison) -> Result<String, String>;
     /// Writes a session to a file, and says where.
@@ -48,6 +66,7 @@ pub enum SessionExport {
     PlanGantt,
     PlanDot,
     PlanCalendar,
+    TaskTable,
     RunReport,
     RunPage,
     RunTraces,
@@ -58,13 +77,14 @@ pub enum SessionExport {
 
 impl SessionExport {
     /// All of them, the plan first.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::PlanFile,
         Self::PlanCalendar,
         Self::PlanFlowchart,
         Self::PlanGantt,
         Self::PlanJson,
         Self::PlanDot,
+        Self::TaskTable,
         Self::RunReport,
         Self::RunPage,
         Self::RunTraces,
@@ -83,6 +103,7 @@ impl SessionExport {
                 | Self::PlanGantt
                 | Self::PlanDot
                 | Self::PlanCalendar
+                | Self::TaskTable
         )
     }
 
@@ -95,6 +116,7 @@ impl SessionExport {
             Self::PlanGantt => "Export the plan as a Gantt chart",
             Self::PlanDot => "Export the plan for Graphviz",
             Self::PlanCalendar => "Export the plan as a calendar",
+            Self::TaskTable => "Export the tasks as CSV",
             Self::RunReport => "Export a report in Markdown",
             Self::RunPage => "Export the run as a web page",
             Self::RunTraces => "Export the traces as JSON",
@@ -113,6 +135,7 @@ impl SessionExport {
             Self::PlanGantt => "a Mermaid chart of the dates",
             Self::PlanDot => "a graph for dot",
             Self::PlanCalendar => "an .ics file for your calendar",
+            Self::TaskTable => "status and times for a spreadsheet",
             Self::RunReport => "what was planned, run and decided",
             Self::RunPage => "one page with graph and activity",
             Self::RunTraces => "the ReAct traces of all attempts",
@@ -131,6 +154,7 @@ impl SessionExport {
             Self::PlanGantt => "gantt.mmd",
             Self::PlanDot => "dot",
             Self::PlanCalendar => "ics",
+            Self::TaskTable => "csv",
             Self::RunReport => "md",
             Self::RunPage => "html",
             Self::RunTraces => "traces.json",

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use jiff::Timestamp;
 
 use super::composer::{Composer, UnsentDrafts};
-use super::overlays::{Overlay, PaletteCommand};
+use super::overlays::{Overlay, PaletteCommand, UnsentCardText};
 use super::panes::plan::{PlanView, TableColumn};
 use super::panes::trace::{TraceKindFilter, TraceSearch};
 use super::row_editor::RowEditor;
@@ -238,6 +238,8 @@ pub(crate) struct SearchLine {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UiState {
     pub(crate) focus: PaneFocus,
+    /// Leaving the screen leads to the list of plans.
+    pub(crate) opened_from_home: bool,
     /// The pane with the focus has everything between header and footer.
     pub(crate) full_screen: bool,
     pub(crate) graph: GraphUi,
@@ -267,6 +269,8 @@ pub(crate) struct UiState {
     /// The pane that gets the focus back once it is typed.
     pub(crate) return_focus: Option<PaneFocus>,
     pub(crate) drafts: UnsentDrafts,
+    /// What was typed in the cards of tasks and not sent.
+    pub(crate) card_texts: BTreeMap<TaskId, UnsentCardText>,
     /// What was chosen in the palette, the last first.
     pub(crate) recent: Vec<PaletteCommand>,
     /// One line for the person, until the next key.

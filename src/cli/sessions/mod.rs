@@ -17,7 +17,7 @@ use planwright_model::{Seq, SessionId};
 pub(super) use traces::session_records;
 
 use planwright_state::execution_result::ExecutionResult;
-use planwright_state::{AgentProgress, SessionState, SessionStatus, TaskStatus};
+use planwright_state::{AgentProgress, SessionState, SessionStatus, SkipRoots, TaskStatus};
 use planwright_store::{SessionInfo, Store};
 use planwright_text as text;
 
@@ -341,6 +341,7 @@ fn session_details_lines(info: &SessionInfo, state: &SessionState) -> Vec<String
             .max()
             .unwrap_or(0)
             .min(24);
+        let skips = SkipRoots::from_tasks(&state.tasks);
         for (at, (node, (id, row))) in current.plan.tasks.iter().zip(state.tasks.iter()).enumerate()
         {
             let id = text::pad_right(&text::clean_line(id.as_str()), widest).into_owned();
@@ -350,7 +351,7 @@ fn session_details_lines(info: &SessionInfo, state: &SessionState) -> Vec<String
                 .unwrap_or_default();
             let why = match (row.status, &row.failure) {
                 (TaskStatus::Skipped(reason), _) => {
-                    format!("  {}", text::clean_line(&state.describe_skip(at, reason)))
+                    format!("  {}", text::clean_line(&state.describe_skip(&skips, at, reason)))
                 }
                 (TaskStatus::Failed, Some(failure)) => {
                     format!("  {}", text::clean_line(&failure.message))

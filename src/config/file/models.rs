@@ -4,13 +4,19 @@ use toml_edit::Item;
 
 use super::{ConfigError, ConfigReader};
 use planwright_llm::settings::{
-    LimitSettings, ModelSettings, PriceSettings, ProviderSettings, RoleSettings,
+    LimitSettings, ModelSettings, PriceSettings, ProviderSettings, ReplacedSetting, RoleSettings,
 };
+use planwright_llm::{ModelApi, ModelEffort};
+use planwright_model::ProfileChoice;
 
-pub(super) const NAMES: [&str; 10] = [
+pub(super) const NAMES: [&str; 14] = [
     "provider",
     "model",
     "protocol",
+    "profile",
+    "effort",
+    "model_call_limit_sec",
+    "outage_wait_min",
     "daily_budget_usd",
     "soft_budget_per_turn_usd",
     "offline_fallback",
@@ -22,12 +28,16 @@ pub(super) const NAMES: [&str; 10] = [
 
 const ROLES: [&str; 5] = ["planner", "executor", "summarizer", "judge", "brainstormer"];
 const PROTOCOLS: [&str; 4] = ["auto", "tools", "json", "text"];
-const KINDS: [&str; 3] = ["openai", "anthropic", "ollama"];
+const PROFILES: &str = "auto, large or small";
+const EFFORTS: &str = "low, medium, high or max";
+const KINDS: [&str; 4] = ["openai", "anthropic", "gemini", "ollama"];
 
-const ROLE_FIELDS: [&str; 4] = ["provider", "model", "temperature", "max_output_tokens"];
+const ROLE_FIELDS: [&str; 6] =
+    ["provider", "model", "temperature", "max_output_tokens", "profile", "effort"];
 const PRICE_FIELDS: [&str; 4] = ["input", "output", "cached", "cache_write"];
-const PROVIDER_FIELDS: [&str; 10] = [
+const PROVIDER_FIELDS: [&str; 11] = [
     "kind",
+    "api",
     "base_url",
     "model",
     "api_key_env",
@@ -38,15 +48,10 @@ const PROVIDER_FIELDS: [&str; 10] = [
     "context_window",
     "consent",
 ];
-const LIMIT_FIELDS: [&str; 7] = [
-    "connect_sec",
-    "first_byte_sec",
-    "idle_sec",
-    "total_sec",
-    "retries",
-    "retry_after_max_sec",
-    "answer_mb",
-];
+const LIMIT_FIELDS: [&str; 4] = ["connect_sec", "retries", "retry_after_max_sec", "answer_mb"];
+
+/// Names that earlier versions had for limits on the time of a call. They are read as `model_call_limit_sec`.
+const OLD_LIMIT_FIELDS: [&str; 3] = ["first_byte_sec", "idle_sec", "total_sec"];
 
 /// The names of settings inside tables of this part.
 #[cfg(test)]
@@ -74,6 +79,12 @@ impl ConfigReader<'_> {
                 }
                 models.protocol = said;
             }
+            "profile" => models.profile = self.sourced(self.read_profile(name, item)?),
+            "effort" => models.effort = self.sourced(Some(self.read_effort(name, item)?)),
+            "model_call_limit_sec" => {
+                models.model_call_limit_sec = self.read_positive(name, item)?;
+            }
+            "outage_wait_min" => models.outage_wait_min = self.read_positive(name, item)?,
             "daily_budget_usd" => models.daily_budget_usd = self.read_dollars(name, item)?,
             "soft_budget_per_turn_usd" => {
                 models.soft_budget_per_turn_usd = self.read_dollars(name, item)?;
@@ -92,7 +103,7 @@ impl ConfigReader<'_> {
                 models.providers.insert(provider.to_owned(), self.sourced(settings));
                 Ok(())
             })?,
-            "limits" => models.limits = self.sourced(self.read_limits(item)?),
+            "limits" => models.limits = self.sourced(self.read_limits(item, models)?),
             _ => self.for_each_entry(name, item, |model, item| {
                 let settings = self.read_price(model, item)?;
                 models.prices.insert(model.to_owned(), self.sourced(settings));
@@ -141,6 +152,8 @@ impl ConfigReader<'_> {
                 "max_output_tokens" => {
                     settings.max_output_tokens = Some(self.read_count(field, item)?);
                 }
+                "profile" => settings.profile = Some(self.read_profile(field, item)?),
+                "effort" => settings.effort = Some(self.read_effort(field, item)?),
                 _ => {
                     return Err(self.unknown_part(
                         &format!("models.{role}.{field}"),
@@ -152,6 +165,37 @@ impl ConfigReader<'_> {
             }
         }
         Ok(settings)
+    }
+
+    fn read_profile(&self, name: &str, item: &Item) -> Result<ProfileChoice, ConfigError> {
+        let word = self.read_text(name, item)?.value;
+        word.parse().map_err(|()| self.wrong_value(name, item, PROFILES))
+    }
+
+    fn read_effort(&self, name: &str, item: &Item) -> Result<ModelEffort, ConfigError> {
+        let word = self.read_text(name, item)?.value;
+        word.parse().map_err(|_| self.wrong_value(name, item, EFFORTS))
+    }
+
+    /// Reads the limit of a call under one of its old names: it is raised where that asks for more time.
+    pub(super) fn read_old_call_limit(
+        &self,
+        name: &str,
+        item: &Item,
+        models: &mut ModelSettings,
+    ) -> Result<(), ConfigError> {
+        let old = self.read_positive(name, item)?;
+        let limit = &mut models.model_call_limit_sec;
+        // The old limit on a whole call is what the new one is; the others ended a call in the middle.
+        let named = models.replaced.iter().any(|old| old.name == "total_sec");
+        let written = |line: &str| line.trim_start().starts_with("model_call_limit_sec");
+        let raises = !named && old.value > limit.value;
+        if !self.text.lines().any(written) && (name == "total_sec" || raises) {
+            *limit = old;
+        }
+        let (name, by) = (name.to_owned(), "model_call_limit_sec".to_owned());
+        models.replaced.push(ReplacedSetting { name, by, line: self.item_line(item) });
+        Ok(())
     }
 
     fn read_count(&self, name: &str, item: &Item) -> Result<u32, ConfigError> {
@@ -167,8 +211,16 @@ impl ConfigReader<'_> {
                 "kind" => {
                     settings.kind = text()?;
                     if !settings.kind.as_deref().is_some_and(|kind| KINDS.contains(&kind)) {
-                        return Err(self.wrong_value(field, item, "openai, anthropic or ollama"));
+                        let known = "openai, anthropic, gemini or ollama";
+                        return Err(self.wrong_value(field, item, known));
                     }
+                }
+                "api" => {
+                    settings.api = Some(match self.read_text(field, item)?.value.as_str() {
+                        "chat" => ModelApi::Chat,
+                        "responses" => ModelApi::Responses,
+                        _ => return Err(self.wrong_value(field, item, "chat or responses")),
+                    });
                 }
                 "base_url" => settings.base_url = text()?,
                 "model" => settings.model = text()?,
@@ -198,14 +250,19 @@ impl ConfigReader<'_> {
         Ok(settings)
     }
 
-    fn read_limits(&self, item: &Item) -> Result<LimitSettings, ConfigError> {
+    fn read_limits(
+        &self,
+        item: &Item,
+        models: &mut ModelSettings,
+    ) -> Result<LimitSettings, ConfigError> {
         let mut limits = LimitSettings::default();
         for (field, item) in self.require_table("limits", item)?.iter() {
+            if OLD_LIMIT_FIELDS.contains(&field) {
+                self.read_old_call_limit(field, item, models)?;
+                continue;
+            }
             let slot = match field {
                 "connect_sec" => &mut limits.connect_sec,
-                "first_byte_sec" => &mut limits.first_byte_sec,
-                "idle_sec" => &mut limits.idle_sec,
-                "total_sec" => &mut limits.total_sec,
                 "retries" => &mut limits.retries,
                 "retry_after_max_sec" => &mut limits.retry_after_max_sec,
                 "answer_mb" => &mut limits.answer_mb,
@@ -250,6 +307,7 @@ impl ConfigReader<'_> {
 mod tests {
     use std::path::Path;
 
+    use super::*;
     use crate::config::Settings;
     use crate::config::file::apply_config;
 
@@ -266,10 +324,14 @@ mod tests {
             provider = "mine"
             model = "big"
             protocol = "json"
+            profile = "large"
+            effort = "max"
+            model_call_limit_sec = 900
+            outage_wait_min = 5
             daily_budget_usd = 1
             [models]
             planner = "bigger"
-            executor = { model = "small", temperature = 0.1, max_output_tokens = 300 }
+            executor = { model = "small", temperature = 0.1, max_output_tokens = 300, effort = "low" }
             [providers.mine]
             kind = "openai"
             base_url = "http://127.0.0.1:8080/v1"
@@ -278,7 +340,7 @@ mod tests {
             concurrency = 2
             consent = true
             [limits]
-            idle_sec = 30
+            connect_sec = 30
             retries = 0
             [prices."big"]
             input = 1.5
@@ -286,16 +348,38 @@ mod tests {
         "#;
         let models = read(text).unwrap().models;
         assert_eq!(models.provider.value, "mine");
+        assert_eq!(models.profile.value, ProfileChoice::Large);
+        assert_eq!(models.effort.value, Some(ModelEffort::Max));
+        assert_eq!(models.roles["executor"].value.effort, Some(ModelEffort::Low));
+        assert_eq!((models.model_call_limit_sec.value, models.outage_wait_min.value), (900, 5));
         assert_eq!(models.roles["planner"].value.model.as_deref(), Some("bigger"));
         assert_eq!(models.roles["executor"].value.max_output_tokens, Some(300));
         assert_eq!(models.providers["mine"].value.headers["x-team"], "blue");
         let shown = serde_json::to_string(&models.providers["mine"].value).unwrap();
         assert!(shown.contains("x-team") && !shown.contains("blue"), "{shown}");
         assert_eq!(
-            (models.limits.value.idle_sec, models.limits.value.retries),
+            (models.limits.value.connect_sec, models.limits.value.retries),
             (Some(30), Some(0))
         );
         assert!((models.prices["big"].value.output - 6.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn old_names_of_the_limit_of_a_call_are_read_and_told() {
+        for (text, seconds, names) in [
+            ("[limits]\ntotal_sec = 60\nidle_sec = 30", 60, vec!["total_sec", "idle_sec"]),
+            ("[limits]\nidle_sec = 30\ntotal_sec = 60", 60, vec!["idle_sec", "total_sec"]),
+            ("[limits]\nfirst_byte_sec = 900", 900, vec!["first_byte_sec"]),
+            ("wall_time_sec = 45", 600, vec!["wall_time_sec"]),
+            ("model_call_limit_sec = 100\nwall_time_sec = 1800", 100, vec!["wall_time_sec"]),
+        ] {
+            let models = read(text).unwrap().models;
+            assert_eq!(models.model_call_limit_sec.value, seconds, "{text}");
+            let told: Vec<&str> = models.replaced.iter().map(|old| old.name.as_str()).collect();
+            assert_eq!(told, names, "{text}");
+        }
+        let note = read("wall_time_sec = 45").unwrap().models.replaced[0].describe();
+        assert_eq!(note, "line 1: `wall_time_sec` is now `model_call_limit_sec`");
     }
 
     #[test]
@@ -305,6 +389,7 @@ mod tests {
                 "[models]\nplaner = \"x\"",
                 "config.toml:2: unknown setting `models.planer`, did you mean `planner`?",
             ),
+            ("profile = \"huge\"", "config.toml:1: `profile` must be auto, large or small"),
             ("protocol = \"xml\"", "config.toml:1: `protocol` must be auto, tools, json or text"),
             (
                 "[providers.a]\nbase_ur = \"x\"",
@@ -314,6 +399,9 @@ mod tests {
                 "[limits]\nidle_sec = 0",
                 "config.toml:2: `idle_sec` is 0, but must be a whole number from 1 to 86400",
             ),
+            ("profile = \"huge\"", "config.toml:1: `profile` must be auto, large or small"),
+            ("effort = \"huge\"", "config.toml:1: `effort` must be low, medium, high or max"),
+            ("[providers.a]\napi = \"soap\"", "config.toml:2: `api` must be chat or responses"),
             (
                 "[providers.a]\napi_key = \"sk\"",
                 "config.toml:2: `api_key` must be named by api_key_env or printed by api_key_cmd; keys do not belong into this file",
@@ -331,7 +419,7 @@ mod tests {
             assert!(*range.end() <= 1_000_000_000_000, "{name}");
         }
         for (table, name, high) in [
-            ("[limits]\n", "total_sec", 86_400),
+            ("", "model_call_limit_sec", 86_400),
             ("[limits]\n", "first_byte_sec", 86_400),
             ("[limits]\n", "retries", 10),
             ("[limits]\n", "answer_mb", 64),

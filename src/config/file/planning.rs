@@ -7,7 +7,7 @@ use crate::config::planning::PlanningSettings;
 use planwright_model::PolicyOverride;
 
 /// The names at the top level of the file.
-pub(super) const NAMES: [&str; 12] = [
+pub(super) const NAMES: [&str; 11] = [
     "turn_limit",
     "retry_limit_per_stage",
     "clarify_round_limit",
@@ -15,7 +15,6 @@ pub(super) const NAMES: [&str; 12] = [
     "unparsed_limit",
     "revision_limit",
     "escalation_round_limit",
-    "wall_time_sec",
     "segment_max_sec",
     "allow_new_subtype_proposals",
     "require_rfc_for_new_subtype",
@@ -54,7 +53,6 @@ impl ConfigReader<'_> {
             "escalation_round_limit" => {
                 settings.escalation_round_limit = self.read_positive(name, item)?;
             }
-            "wall_time_sec" => settings.wall_time_sec = self.read_positive(name, item)?,
             "segment_max_sec" => settings.segment_max_sec = self.read_positive(name, item)?,
             "allow_new_subtype_proposals" => {
                 settings.allow_new_subtype_proposals = self.read_flag(name, item)?;

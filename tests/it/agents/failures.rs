@@ -10,7 +10,7 @@ const FORMAT: Format = Format::OpenAi;
 
 fn mock(server: &Server) -> String {
     format!(
-        "protocol = \"tools\"\n[limits]\nretries = 1\n[providers.mock]\nkind = \"openai\"\nbase_url = \"{}/v1\"\nmodel = \"m\"\n\
+        "protocol = \"tools\"\noutage_wait_min = 0\n[limits]\nretries = 1\n[providers.mock]\nkind = \"openai\"\nbase_url = \"{}/v1\"\nmodel = \"m\"\n\
          [models.executor]\nmodel = \"quick\"\ntemperature = 0.1\nmax_output_tokens = 321\n",
         server.url
     )

@@ -90,8 +90,7 @@ fn every_command_survives_closed_and_full_streams() {
 fn a_screen_without_a_terminal_is_refused_in_a_sentence() {
     for redirections in ["<&-", "</dev/null >/dev/null", ">&-"] {
         let place = Place::new();
-        place.plan(DIAMOND);
-        let output = in_shell(&place, "run ../plan.toml", redirections);
+        let output = in_shell(&place, "demo", redirections);
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{redirections}: {words}");
         assert!(words.contains("--headless"), "{redirections}: {words}");

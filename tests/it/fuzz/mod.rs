@@ -65,8 +65,14 @@ fn use_plan(text: &str, format: PlanFileFormat) {
         Ok(again) => assert_eq!(again.plan.digest().unwrap(), file.plan.digest().unwrap()),
         Err(error) => panic!("what was read cannot be read again: {error}\n{written}"),
     }
-    let _ = planwright_plan::export::render_graph_flowchart(&file.plan);
-    let _ = planwright_plan::export::render_graph_dot(&file.plan);
+    let _ = planwright_plan::export::render_graph_flowchart(
+        &file.plan,
+        &planwright_plan::export::ExportedRun::new(),
+    );
+    let _ = planwright_plan::export::render_graph_dot(
+        &file.plan,
+        &planwright_plan::export::ExportedRun::new(),
+    );
     let first_day = jiff::civil::date(2026, 6, 1);
     let here =
         planwright_plan::plan_file_schedule::LocalContext { tz: "UTC".to_owned(), first_day };

@@ -102,6 +102,7 @@ fn look_at(records: &[Record]) {
         keys: KeyOverrides::default(),
         ascii: false,
         reduced_motion: false,
+        opened_from_home: false,
         color: ColorDepth::True,
         session_budget: MicroDollars::ZERO,
         now: || "2026-06-08T14:22:31Z".parse().unwrap(),
@@ -120,6 +121,7 @@ fn look_at(records: &[Record]) {
         bookmarks: Vec::new(),
         actions: None,
         asks_fork: false,
+        target: None,
         note: None,
     };
     let Ok(mut preview) = SessionPreview::open(view, &settings) else { return };

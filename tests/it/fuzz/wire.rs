@@ -35,12 +35,8 @@ fn document(pieces: Vec<Piece>) -> String {
 /// No panic, no hang, and no call that is not in a complete answer and valid against its schema.
 #[tokio::test]
 async fn streams_of_models() {
-    let quick = ExchangeLimits {
-        idle: Duration::from_secs(5),
-        total: Duration::from_secs(20),
-        ..wire::quick().0
-    };
-    let no_retry = RetryPolicy { retries: 0, retries_after_silence: 0, ..wire::quick().1 };
+    let quick = ExchangeLimits { call: Duration::from_secs(20), ..wire::quick().0 };
+    let no_retry = RetryPolicy { retries: 0, outage_wait: Duration::ZERO, ..wire::quick().1 };
     let mut calls = 0;
     for format in ALL {
         let documents = vec![

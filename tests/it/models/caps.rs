@@ -71,8 +71,7 @@ async fn asking_again_is_paid_for_and_stopped_by_the_cap_as_well() {
         .wrap_model(models.open_model("mock", None).await.unwrap(), std::sync::Arc::clone(&ledger));
     let mut request = question();
     request.max_output_tokens = Some(300);
-    request.output_schema =
-        Some(planwright_llm::OutputSchema { name: "x".into(), schema: json!({"type": "object"}) });
+    request.output_schema = Some(planwright_llm::OutputSchema::new("x", json!({"type": "object"})));
     let error =
         dialogue.ask_json(&request, &ignore_deltas, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.code, "cap_reached", "{error:?}");

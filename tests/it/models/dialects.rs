@@ -16,10 +16,10 @@ fn chunk(value: &Value) -> Piece {
 }
 
 fn schema() -> OutputSchema {
-    OutputSchema {
-        name: "word".into(),
-        schema: json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}),
-    }
+    OutputSchema::new(
+        "word",
+        json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}),
+    )
 }
 
 #[tokio::test]

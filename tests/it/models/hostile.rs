@@ -13,16 +13,11 @@ use super::{ask, asked, question, scripted, with_tool};
 /// Limits short enough for a quick test, with room for a busy machine.
 fn short() -> ExchangeLimits {
     let (limits, _) = wire::quick();
-    ExchangeLimits {
-        first_byte: Duration::from_millis(400),
-        idle: Duration::from_millis(400),
-        total: Duration::from_secs(20),
-        ..limits
-    }
+    ExchangeLimits { call: Duration::from_millis(400), ..limits }
 }
 
 fn no_retry() -> RetryPolicy {
-    RetryPolicy { retries: 0, retries_after_silence: 0, ..wire::quick().1 }
+    RetryPolicy { retries: 0, outage_wait: Duration::ZERO, ..wire::quick().1 }
 }
 
 async fn error_of(format: Format, act: Act, limits: ExchangeLimits) -> ModelError {
@@ -40,23 +35,23 @@ async fn silence_ends_at_its_limit() {
     for format in ALL {
         assert_eq!(
             error_of(format, Act::Silence, short()).await.code,
-            "timeout_first_byte",
+            "timeout_call",
             "{format:?}"
         );
         let open = format.stream(vec![Piece::Hang]);
-        assert_eq!(error_of(format, open, short()).await.code, "timeout_first_byte", "{format:?}");
+        assert_eq!(error_of(format, open, short()).await.code, "timeout_call", "{format:?}");
         let mut half = format.begun(&["some ", "words "]);
         half.push(Piece::Hang);
         assert_eq!(
             error_of(format, format.stream(half), short()).await.code,
-            "timeout_idle",
+            "timeout_call",
             "{format:?}"
         );
     }
 }
 
 #[tokio::test]
-async fn keep_alives_and_dripping_bytes_are_not_progress() {
+async fn keep_alives_and_dripping_bytes_do_not_make_a_call_longer() {
     for format in ALL {
         let drip: &[u8] = if format == Format::Ollama { b" \n" } else { b": still here\n\n" };
         let letters: &[u8] = b"data: {\"never\":\"ends\",";
@@ -67,7 +62,7 @@ async fn keep_alives_and_dripping_bytes_are_not_progress() {
                 pieces.push(Piece::Wait(Duration::from_millis(20)));
             }
             let error = error_of(format, format.stream(pieces), short()).await;
-            assert_eq!(error.code, "timeout_idle", "{format:?}");
+            assert_eq!(error.code, "timeout_call", "{format:?}");
         }
     }
     let mut pings = Format::Anthropic.begun(&["word "]);
@@ -76,7 +71,7 @@ async fn keep_alives_and_dripping_bytes_are_not_progress() {
         pings.push(Piece::Wait(Duration::from_millis(20)));
     }
     let error = error_of(Format::Anthropic, Format::Anthropic.stream(pings), short()).await;
-    assert_eq!(error.code, "timeout_idle");
+    assert_eq!(error.code, "timeout_call");
 }
 
 #[tokio::test]
@@ -88,9 +83,9 @@ async fn an_answer_that_never_ends_is_ended() {
             pieces.push(word.clone());
             pieces.push(Piece::Wait(Duration::from_millis(5)));
         }
-        let limits = ExchangeLimits { total: Duration::from_millis(600), ..wire::quick().0 };
+        let limits = ExchangeLimits { call: Duration::from_millis(600), ..wire::quick().0 };
         let error = error_of(format, format.stream(pieces), limits).await;
-        assert_eq!(error.code, "timeout_total", "{format:?}");
+        assert_eq!(error.code, "timeout_call", "{format:?}");
     }
 }
 

@@ -95,7 +95,7 @@ async fn a_real_server_keeps_to_a_schema() {
         request.stream = stream;
         let schema = json!({"type": "object", "properties": {"title": {"type": "string", "maxLength": 60},
             "minutes": {"type": "integer"}}, "required": ["title", "minutes"]});
-        request.output_schema = Some(OutputSchema { name: "task".into(), schema });
+        request.output_schema = Some(OutputSchema::new("task", schema));
         let answer =
             dialogue.ask_json(&request, &ignore_deltas, &CancellationToken::new()).await.unwrap();
         println!("stream {stream}: {} {:?}", answer.value, answer.cost);

@@ -1,10 +1,12 @@
 //! Models against a mock server in all three wire formats, and against a real server where there is one.
 
 mod caps;
+mod conversations;
 mod dialects;
 mod hostile;
 mod live;
 mod ordinary;
+mod outages;
 mod program;
 mod protocols;
 mod secrets;

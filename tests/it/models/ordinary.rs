@@ -80,11 +80,11 @@ async fn json_is_constrained_to_its_schema() {
         let dialogue =
             models.wrap_model(models.open_model("mock", None).await.unwrap(), Ledger::new());
         let mut request = question();
-        request.output_schema = Some(OutputSchema {
-            name: "plan".into(),
-            schema: json!({"type": "object", "properties": {"title": {"type": "string"}, "steps": {"type": "integer"}},
+        request.output_schema = Some(OutputSchema::new(
+            "plan",
+            json!({"type": "object", "properties": {"title": {"type": "string"}, "steps": {"type": "integer"}},
                 "required": ["title", "steps"], "additionalProperties": false}),
-        });
+        ));
         let answer =
             dialogue.ask_json(&request, &ignore_deltas, &CancellationToken::new()).await.unwrap();
         assert_eq!(answer.value, wanted, "{format:?}");

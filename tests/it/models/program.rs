@@ -10,8 +10,9 @@ use super::server::{Act, Server};
 use super::wire::KEY;
 use crate::program::{Place, json_lines};
 
-/// A cent. At a dollar per million tokens that is ten thousand of them.
-const CONFIG: &str = "budget_per_session_usd = 0.01\n[prices.m]\ninput = 1.0\noutput = 1.0\n";
+/// A cent. At a dollar per million tokens that is ten thousand of them, too few for the long answers of a large model.
+const CONFIG: &str =
+    "budget_per_session_usd = 0.01\nprofile = \"small\"\n[prices.m]\ninput = 1.0\noutput = 1.0\n";
 
 fn called(tool: &str, arguments: &Value, input: u64) -> Act {
     let call = json!({"id": "c1", "type": "function",

@@ -104,7 +104,7 @@ async fn json_is_repaired_then_asked_again_then_reported() {
     let schema =
         json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     let mut request = question();
-    request.output_schema = Some(OutputSchema { name: "n".into(), schema });
+    request.output_schema = Some(OutputSchema::new("n", schema));
     let cancel = CancellationToken::new();
     for (acts, asked, expected) in [
         (vec![text_act("Sure:\n```json\n{'n': '3', 'mood': 1,}\n```")], 1, Ok(json!({"n": 3}))),

@@ -167,9 +167,7 @@ impl Format {
 pub fn quick() -> (ExchangeLimits, RetryPolicy) {
     let limits = ExchangeLimits {
         connect: Duration::from_secs(5),
-        first_byte: Duration::from_secs(20),
-        idle: Duration::from_secs(20),
-        total: Duration::from_secs(60),
+        call: Duration::from_secs(60),
         answer_bytes: 1 << 20,
         line_bytes: 256 << 10,
     };

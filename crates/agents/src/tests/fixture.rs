@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentAssets, AgentEnd, AgentJob, AgentLimits, AgentServices, ReasoningMode, offline_model,
+    AgentAssets, AgentEnd, AgentJob, AgentLimits, AgentServices, NobodyThere, ReasoningMode,
+    offline_model,
 };
 use planwright_drafting::gate::GatePolicy;
 use planwright_llm::protocol::ModelDialogue;
@@ -22,7 +23,7 @@ use planwright_llm::{
     ModelError, ModelInfo, RawToolCall, TokenUsage,
 };
 use planwright_model::event::AgentEvent;
-use planwright_model::{Autonomy, CallId, TaskNode, ToolResult};
+use planwright_model::{Autonomy, CallId, ProfileChoice, TaskNode, ToolResult};
 use planwright_state::AgentProgress;
 use planwright_text::Redactor;
 use planwright_tools::mcp::McpServers;
@@ -175,12 +176,18 @@ pub(super) fn build_services(model: Arc<dyn LanguageModel>, toolbox: Toolbox) ->
     services_for(model, toolbox, &AgentAssets::built_in())
 }
 
+/// The same for a model that works in one open conversation.
+pub(super) fn open_services(model: Arc<dyn LanguageModel>, toolbox: Toolbox) -> AgentServices {
+    let dialogue = ModelDialogue::new(Arc::clone(&model)).with_profile(ProfileChoice::Large);
+    AgentServices { dialogue: Arc::new(dialogue), ..build_services(model, toolbox) }
+}
+
 pub(super) fn services_for(
     model: Arc<dyn LanguageModel>,
     toolbox: Toolbox,
     assets: &AgentAssets,
 ) -> AgentServices {
-    let dialogue = Arc::new(ModelDialogue::new(model));
+    let dialogue = Arc::new(ModelDialogue::new(model).with_profile(ProfileChoice::Small));
     AgentServices {
         planner: Arc::clone(&dialogue),
         judge: Arc::clone(&dialogue),
@@ -191,6 +198,7 @@ pub(super) fn services_for(
         prompts: Arc::clone(&assets.prompts),
         recipes: Arc::clone(&assets.recipes),
         limits: AgentLimits::default(),
+        person: Arc::new(NobodyThere),
         reasoning_mode: ReasoningMode::Direct,
         gate: GatePolicy::default(),
         clock: Arc::new(|| Timestamp::UNIX_EPOCH),
@@ -211,6 +219,7 @@ pub(super) fn info(provider: &str) -> ModelInfo {
         local: true,
         context_window: None,
         capability: Some(ModelCapability::FULL),
+        facts: planwright_llm::ModelFacts::default(),
     }
 }
 
@@ -227,6 +236,7 @@ pub(super) fn says(text: &str, call: Option<(&str, Value)>) -> GeneratedAnswer {
         finish: if tool_calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls },
         tool_calls,
         usage: TokenUsage::from_counts(100, 20),
+        reasoning: Vec::new(),
         model: "small".to_owned(),
         spent_on_retries: TokenUsage::default(),
     }
@@ -275,6 +285,15 @@ impl ByRule {
     pub(super) fn in_order(answers: Vec<GeneratedAnswer>) -> Arc<Self> {
         let left = Mutex::new(answers.into_iter());
         Self::new(move |_| Ok(left.lock().unwrap().next().expect("another answer")))
+    }
+
+    /// The same for a model with a window of so many tokens.
+    pub(super) fn with_window(window: u32, answers: Vec<GeneratedAnswer>) -> Arc<Self> {
+        let left = Mutex::new(answers.into_iter());
+        let rule =
+            move |_: &GenerateRequest| Ok(left.lock().unwrap().next().expect("another answer"));
+        let info = ModelInfo { context_window: Some(window), ..info("rule") };
+        Arc::new(Self { info, rule: Box::new(rule), requests: Mutex::default() })
     }
 
     pub(super) fn prompts(&self) -> Vec<String> {

@@ -39,25 +39,26 @@ impl LanguageModel for Slow {
 }
 
 #[tokio::test(start_paused = true)]
-async fn from_ten_seconds_of_silence_on_the_wait_is_shown_and_then_ever_more_seldom() {
+async fn a_wait_is_told_apart_from_the_answer_and_ever_more_seldom() {
     let directory = tempfile::tempdir().unwrap();
     let model = std::sync::Arc::new(Slow { info: info("slow"), silence: Duration::from_secs(50) });
     let services = build_services(model, Setup::default().toolbox(directory.path()));
     let told = run_task(&services, task("generic", "Say something")).await;
     assert_eq!(told.end.result, Ok("At last.".to_owned()));
-    let waits: Vec<&str> = told
+    let waits: Vec<(&str, u64, u64, bool)> = told
         .events
         .iter()
         .filter_map(|event| match event {
-            AgentEvent::Partial { text, .. } if text.contains("nothing received") => {
-                Some(text.trim())
+            AgentEvent::ModelWaiting { model, elapsed_sec, tokens, writing, .. } => {
+                Some((model.as_str(), *elapsed_sec, *tokens, *writing))
             }
             _ => None,
         })
         .collect();
-    let wait =
-        |seconds: u32| format!("(waiting for small (slow): nothing received for {seconds} s)");
-    assert_eq!(waits, [wait(10), wait(20), wait(40)]);
+    let wait = |seconds| ("small", seconds, 0, false);
+    assert_eq!(waits, [wait(3), wait(6), wait(12), wait(24), wait(48)]);
+    let partial = |event: &&AgentEvent| matches!(event, AgentEvent::Partial { .. });
+    assert_eq!(told.events.iter().filter(partial).count(), 0, "nothing was said yet");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Time};
 
+use crate::calendar_names::{WEEKDAYS, find_month};
 use crate::offline::{Goal, GoalParseContext};
 use planwright_model::{LocalTimeInterval, Weekday};
 use planwright_schedule::calendar::monday_of;
@@ -158,14 +159,11 @@ const DATE_WORDS: [&str; 33] = [
     "winter",
     "weekend",
 ];
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-
 /// Parses a day relative to today; for a span, its last day.
 pub(super) fn parse_date(text: &str, today: Date) -> Option<Date> {
     let is_date_word = |word: &str| {
         let name = word.to_lowercase();
-        let month = MONTHS.iter().any(|month| name.starts_with(month));
+        let month = name.get(..3).is_some_and(|short| find_month(short).is_some());
         word.chars().all(|c| c.is_ascii_digit())
             || DATE_WORDS.contains(&name.as_str())
             || (month && name.chars().all(char::is_alphabetic))
@@ -196,10 +194,12 @@ pub(crate) fn parse_first_day(text: &str, today: Date) -> Option<Date> {
 }
 
 fn parse_weekday(text: &str) -> Option<Weekday> {
-    const NAMES: [&str; 7] =
-        ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-    let place =
-        NAMES.iter().position(|name| text == *name || text.strip_suffix('s') == Some(name))?;
+    let is_named = |name: &&str| {
+        text == *name
+            || text.strip_suffix('s') == Some(name)
+            || text.len() == 3 && name.starts_with(text)
+    };
+    let place = WEEKDAYS.iter().position(is_named)?;
     Some(Weekday::ALL[place])
 }
 

@@ -247,7 +247,20 @@ fn date_nodes(
             format!("\"{}\" holds other tasks; name the task that has the date", group.title);
         return Err(OpenReason::because(text));
     }
-    let edit =
-        |node: &PlanNode| PlanEdit::SetDate { node: node.id.clone(), field, date: Some(date) };
-    Ok(found.into_iter().map(edit).collect())
+    Ok(found.into_iter().flat_map(|node| date_edits(node, date, field)).collect())
+}
+
+/// Sets a date. One that is fixed counts for more than the earliest and latest days from before.
+fn date_edits(node: &PlanNode, date: PlanDate, field: DateField) -> Vec<PlanEdit> {
+    let edit = |field, date| PlanEdit::SetDate { node: node.id.clone(), field, date };
+    let is_fixed = matches!(field, DateField::FixedStart | DateField::FixedEnd);
+    let mut edits = Vec::new();
+    if is_fixed && node.due.is_some_and(|due| due.day < date.day) {
+        edits.push(edit(DateField::Due, None));
+    }
+    if is_fixed && node.not_before.is_some_and(|first| first.day > date.day) {
+        edits.push(edit(DateField::NotBefore, None));
+    }
+    edits.push(edit(field, Some(date)));
+    edits
 }

@@ -68,6 +68,12 @@ pub enum ContextChange {
     /// Preferred, but not exclusive.
     Prefer(DayPart),
     WorkBetween(LocalTimeInterval),
+    /// The most that may be spent.
+    Budget {
+        amount: u64,
+        /// A code such as `EUR`; none if the person named no currency.
+        currency: Option<String>,
+    },
     /// Only at these times of the week, which replace the working hours.
     OnlyAt(Vec<WorkingSlot>),
     /// Somebody else works on it, and has this much time a week.
@@ -139,6 +145,11 @@ pub fn apply_context_change(context: &mut PlanContext, change: &ContextChange) {
             };
             map_working_hours(context, |_, hours| set(hours));
         }
+        ContextChange::Budget { amount, currency } => {
+            let text = describe_budget(*amount, currency.as_deref());
+            context.constraints.budget_text = Some(text.clone());
+            record_stated_value(context, "budget", text);
+        }
         ContextChange::Person { name, weekly_minutes } => {
             set_person(context, name, *weekly_minutes);
         }
@@ -154,7 +165,7 @@ fn set_person(context: &mut PlanContext, name: &str, weekly_minutes: Option<u32>
     let known = |person: &&mut PlanPerson| person.name.eq_ignore_ascii_case(name);
     match context.people.iter_mut().find(known) {
         Some(person) => person.weekly_minutes = weekly_minutes.or(person.weekly_minutes),
-        None => context.people.push(PlanPerson { name: name.to_owned(), weekly_minutes }),
+        None => context.people.push(PlanPerson { weekly_minutes, ..PlanPerson::new(name) }),
     }
 }
 
@@ -289,11 +300,20 @@ impl ContextChange {
                 format!("{name} works on it too, up to {} a week", time(*minutes))
             }
             Self::Person { name, weekly_minutes: None } => format!("{name} works on it too"),
+            Self::Budget { amount, currency } => {
+                format!("at most {} is spent", describe_budget(*amount, currency.as_deref()))
+            }
             Self::WorkBetween(span) => {
                 format!("only {}", format_time_range(span.start, span.end))
             }
         }
     }
+}
+
+/// `300 EUR`.
+fn describe_budget(amount: u64, currency: Option<&str>) -> String {
+    let amount = planwright_text::units::format_count(amount);
+    currency.map_or(amount.clone(), |currency| format!("{amount} {currency}"))
 }
 
 /// Days of the week in words: "Saturdays and Sundays".

@@ -3,27 +3,13 @@
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday as CivilWeekday};
 
+use crate::calendar_names::MONTHS;
 use planwright_model::PlanDate;
 use planwright_schedule::calendar::monday_of;
 
 use super::amounts::{parse_date, parse_number, parse_time};
 use super::open_reason::OpenReason;
 use super::phrase::{split_at_words, strip_phrase_prefix, strip_phrase_suffix};
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 /// Parses a day or a span that has a name: "24 December", "next week", "January". Both days are included.
 pub(super) fn parse_day_span(text: &str, today: Date) -> Option<(Date, Date)> {

@@ -7,11 +7,13 @@ use planwright_model::Weekday;
 
 use super::ClauseContext;
 use super::amounts::{parse_date, parse_interval, parse_minutes, parse_weekdays, parse_weeks};
+use super::budget;
 use super::context_change::{ContextChange, DayPart};
 use super::dates::{looks_like_date, no_such_day, parse_day_span, parse_days};
 use super::days_off::parse_days_off;
 use super::open_reason::{ClauseReading, OpenReason, first_reading};
 use super::phrase::{split_at_words, strip_phrase_prefix, strip_phrase_suffix};
+use super::stated_hours as own_hours;
 use crate::working_slots::read_slots;
 
 /// Parses a change request about hours or dates.
@@ -19,7 +21,11 @@ pub(super) fn parse_limits(
     context: &ClauseContext<'_>,
     text: &str,
 ) -> ClauseReading<Vec<ContextChange>> {
+    if let Some(hours) = own_hours::parse_stated_hours(text) {
+        return Some(Ok(hours));
+    }
     let found = first_reading([
+        budget::parse_budget(text, context.today).map(Ok),
         parse_hours(context, text).map(Ok),
         parse_start(context, text),
         parse_end(context, text),

@@ -10,6 +10,7 @@ mod amounts;
 mod apply;
 mod approach;
 mod assignments;
+mod budget;
 mod buffer;
 mod clauses;
 mod context_change;
@@ -27,6 +28,7 @@ mod people;
 mod phrase;
 mod position;
 mod remarks;
+mod stated_hours;
 mod stems;
 #[cfg(test)]
 mod tests;

@@ -69,8 +69,7 @@ fn pause_at_limit(
     if begins_anew || !moved.to.state.is_working() {
         return moved;
     }
-    let out_of_time = view.silent_sec >= view.limits.wall_time_sec
-        || view.segment_sec >= view.limits.segment_max_sec;
+    let out_of_time = view.segment_sec >= view.limits.segment_max_sec;
     let out_of_turns = moved.to.state.costs_turn() && view.counters.turns >= view.limits.turn_limit;
     let reason = if out_of_time {
         EscalationReason::CapWallTime
@@ -110,6 +109,9 @@ fn resume_target(
         },
         Some(PauseKind::Budget | PauseKind::Model) => Some(view.place),
         Some(PauseKind::Rfc) => Some(PlanningPosition::from_state(PlanState::DraftOutline)),
+        Some(PauseKind::Questions) if view.place.state.drafted_stage().is_some() => {
+            Some(view.place)
+        }
         Some(PauseKind::Questions | PauseKind::Goal) => {
             Some(PlanningPosition::from_state(PlanState::CollectContext))
         }

@@ -34,7 +34,7 @@ const LIMITS: PlanLimits = PlanLimits {
     unparsed_limit: 2,
     revision_limit: 5,
     escalation_round_limit: 3,
-    wall_time_sec: 45,
+    wall_time_sec: None,
     segment_max_sec: 600,
 };
 
@@ -68,7 +68,6 @@ impl TestConversation {
             small_goal: false,
             own_steps: false,
             segment_sec: 0,
-            silent_sec: 0,
         }
     }
 

@@ -30,8 +30,6 @@ pub struct TransitionContext<'a> {
     pub own_steps: bool,
     /// Seconds of this segment in which the agent worked.
     pub segment_sec: u64,
-    /// Seconds since the person last saw any progress.
-    pub silent_sec: u64,
 }
 
 /// Returns whether a policy requires approval of a target.

@@ -163,6 +163,15 @@ pub const ROWS: &[TransitionRow] = &[
         .with_effects(&[Do(E::ClarifyRound)]),
     transition_row("context.no_goal", At(S::CollectContext), O::GoalMissing, Pause(P::Goal)),
     transition_row("context.fatal", At(S::CollectContext), O::FatalError, To(S::Aborted)),
+    transition_row(
+        "context.model_unavailable",
+        At(S::CollectContext),
+        O::ModelUnavailable,
+        Pause(P::Model),
+    ),
+    transition_row("context.output", At(S::CollectContext), O::InvalidOutput, Pause(P::Model)),
+    transition_row("context.tool_error", At(S::CollectContext), O::ToolError, Pause(P::Model)),
+    transition_row("context.wall_time", At(S::CollectContext), O::WallTime, Pause(P::Cap)),
     transition_row("context.budget", At(S::CollectContext), O::Budget, Pause(P::Budget)),
     // The outline.
     transition_row("outline.drafted", At(S::DraftOutline), O::Success, To(S::ValidateOutline)),
@@ -397,6 +406,10 @@ pub const ROWS: &[TransitionRow] = &[
         O::Infeasible,
         To(S::NeedsSchedEscalation),
     ),
+    // A question that came up while drafting.
+    transition_row("draft.question", AnyDraft, O::NeedsClarification, Pause(P::Questions))
+        .with_guard(G::ClarifyRoundsLeft)
+        .with_effects(&[Do(E::ClarifyRound)]),
     // Errors while drafting.
     transition_row("draft.tool_retry", AnyDraft, O::ToolError, Stay)
         .with_guard(G::OwnRetriesLeft)
@@ -478,9 +491,9 @@ pub const ROWS: &[TransitionRow] = &[
         .with_effects(RESTATED),
     transition_row("approve.nobody", AnySeeking, O::NoResponse, Overdue),
     // Pauses.
-    transition_row("questions.answered", Paused(P::Questions), O::Answered, To(S::CollectContext))
+    transition_row("questions.answered", Paused(P::Questions), O::Answered, Resume)
         .with_effects(&[NEW_SEGMENT]),
-    transition_row("questions.skipped", Paused(P::Questions), O::Skipped, To(S::CollectContext))
+    transition_row("questions.skipped", Paused(P::Questions), O::Skipped, Resume)
         .with_effects(&[NEW_SEGMENT]),
     transition_row("goal.answered", Paused(P::Goal), O::Answered, To(S::CollectContext))
         .with_effects(&[NEW_SEGMENT]),

@@ -1,6 +1,8 @@
 //! Answers that a person can choose instead of typing one: the assumed value, less and more of it, each with its
 //! effect.
 
+use std::fmt::Write as _;
+
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
@@ -28,7 +30,7 @@ pub(super) fn question_choices(
         (WEEKLY, Some(minutes)) => values_around(minutes, 2 * sizing::EFFORT_UNIT_MINUTES)
             .map(|some| {
                 build_choice(
-                    format_duration(some),
+                    units::format_planned(some.into()),
                     describe_finish(context, effort, some),
                     some == minutes,
                 )
@@ -67,8 +69,24 @@ fn day_choices(context: &PlanContext, assumed: &str) -> Vec<QuestionChoice> {
     let start = context.constraints.start;
     let near = [-7, 0, 7].into_iter().filter_map(|days: i64| day.checked_add(days.days()).ok());
     near.filter(|near| *near >= start)
-        .map(|near| build_choice(dates::format_date(near, start), String::new(), near == day))
+        .map(|near| {
+            let weeks = (near - start).get_days().max(0).unsigned_abs() as usize / 7;
+            let effect = match weeks {
+                0 => "less than a week to prepare".to_owned(),
+                weeks => format!("{} to prepare", units::format_counted(weeks, "week")),
+            };
+            build_choice(dates::format_date(near, start), effect, near == day)
+        })
         .collect()
+}
+
+/// Puts what an answer leads to before what a choice says already.
+pub(super) fn prepend_effect(choice: &mut QuestionChoice, words: &str) {
+    choice.effect = match (words.is_empty(), choice.effect.is_empty()) {
+        (true, _) => return,
+        (false, true) => words.to_owned(),
+        (false, false) => format!("{words}, {}", choice.effect),
+    };
 }
 
 fn build_choice(answer: impl Into<String>, effect: String, assumed: bool) -> QuestionChoice {
@@ -98,15 +116,20 @@ fn format_duration(minutes: u32) -> String {
     }
 }
 
-/// Describes when the work would be done with a number of minutes a week.
+/// Describes when the work would be done with a number of minutes a week: `9 weeks, until about Tue 19 Jan`.
 fn describe_finish(context: &PlanContext, effort: u32, weekly: u32) -> String {
     let weeks = effort.div_ceil(weekly.max(1)).max(1);
-    let end = describe_end_date(context, weeks);
-    format!(
-        "{} of work, about {}",
-        units::format_planned(effort.into()),
-        units::format_counted(weeks as usize, "week")
-    ) + &if end.is_empty() { end } else { format!(", {end}") }
+    let limits = &context.constraints;
+    let mut words = units::format_counted(weeks as usize, "week");
+    let Ok(end) = limits.start.checked_add(i64::from(weeks).weeks()) else { return words };
+    let _ = write!(words, ", until about {}", dates::format_date(end, limits.start));
+    let stated = limits.deadline.map(planwright_model::OffsetDateTime::local_date);
+    let late = stated.map_or(0, |stated| (end - stated).get_days().max(0) / 7);
+    if late > 0 {
+        let late = units::format_counted(late.unsigned_abs() as usize, "week");
+        let _ = write!(words, ", {late} later than you said");
+    }
+    words
 }
 
 /// Describes the day on which this many weeks end.

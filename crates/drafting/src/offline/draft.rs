@@ -5,11 +5,12 @@ use jiff::civil::Date;
 use planwright_model::{NodeType, PatternSpec, PlanContext, PlanNode, PlanOutline};
 
 use super::blueprint::{Blueprint, BlueprintSizing, TemplateLibrary};
-use super::facts::{self, ContextQuestion};
+use super::facts;
 use super::goal::Goal;
 use super::instance::{self, AnchorCalendar, BlueprintInstance, InstanceInputs};
 use super::kind::{self, KindPick, SubtypeProposals};
-use super::{pacing, span};
+use super::questions::{self, ContextQuestion};
+use super::{pacing, span, stated_days};
 
 /// Why nothing could be drafted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -71,11 +72,28 @@ pub fn draft_outline(
         notes.push("This is a small task: a few steps for today or tomorrow.".to_owned());
     }
     let size = span::measure_span(&context, file);
+    notes.extend(early_end_note(&context, &size));
     let effort = span::total_effort(&planned.nodes, &planned.nodes[0].id, size.weeks());
-    let questions = facts::open_questions(&context, file, effort);
+    let inputs =
+        InstanceInputs { goal: &goal, context: &context, blueprint: file, library, span: size };
+    let questions = questions::open_questions(inputs, &planned, effort);
     let mut outline = PlanOutline::new(instance::ROOT, context);
     outline.nodes = planned.nodes;
     Ok(OutlineDraft { outline, pick, questions, notes })
+}
+
+/// Says when a course is over, if that is long before the last day.
+fn early_end_note(context: &PlanContext, size: &span::PlanSpan) -> Option<String> {
+    let start = context.constraints.start;
+    let last = context.constraints.deadline?.local_date();
+    let day = |date| planwright_text::dates::format_date(date, start);
+    (instance::days_between(size.last_day, last) > 7).then(|| {
+        format!(
+            "You have more time than this takes: it is done by {}, well before {}.",
+            day(size.last_day),
+            day(last)
+        )
+    })
 }
 
 /// Instantiates the blueprint, assumes hours that suffice for it, and fits its dates to them.
@@ -85,23 +103,39 @@ fn build_sized_instance(
     file: &Blueprint,
     library: &TemplateLibrary,
 ) -> BlueprintInstance {
-    let size = span::measure_span(context, file);
+    let mut size = span::measure_span(context, file);
     let inputs = InstanceInputs { goal, context, blueprint: file, library, span: size };
-    let first = instance::build_instance(inputs);
+    let mut first = instance::build_instance(inputs);
     let total = span::total_effort(&first.nodes, &first.nodes[0].id, size.weeks());
-    facts::fill_hours(context, file, pacing::needed_weekly(&first, &size), total);
+    if stated_days::keep_to_stated_days(context, goal, file, &first, total) {
+        size = span::measure_span(context, file);
+        let inputs = InstanceInputs { goal, context, blueprint: file, library, span: size };
+        first = instance::build_instance(inputs);
+    }
+    let daily = pacing::needed_daily(&first, &size, context);
+    facts::raise_daily_limit(context, daily);
+    // What is tomorrow is all done by then.
+    let near = size.day.is_some_and(|day| instance::days_between(size.start, day) <= NEAR_DAYS);
+    if size.day.is_some_and(|day| instance::days_between(size.start, day) < CROWDED_DAYS) {
+        let phases = u16::try_from(file.phases.len()).unwrap_or(u16::MAX);
+        let limits = &mut context.constraints;
+        limits.max_parallel_phases = limits.max_parallel_phases.max(phases);
+    }
+    let needed = pacing::needed_weekly(&first, &size);
+    facts::fill_hours(context, file, if near { needed.max(total) } else { needed }, total);
     raise_assumed_hours(context, file, &first);
+    stretch_assumed_span(context, goal, file, library);
     let size = span::measure_span(context, file);
     let inputs = InstanceInputs { goal, context, blueprint: file, library, span: size };
     let planned = instance::build_instance(inputs);
     let scale = lead_scale(inputs, &planned);
     let days = pacing::last_finish(&planned, &size, scale);
-    if !facts::extend_past_day(context, file, days) {
-        return finish_instance(planned, &size, scale);
+    if !facts::extend_past_day(context, goal, file, days) {
+        return finish_instance(planned, file, &size, scale);
     }
     let size = span::measure_span(context, file);
     let inputs = InstanceInputs { goal, context, blueprint: file, library, span: size };
-    finish_instance(instance::build_instance(inputs), &size, scale)
+    finish_instance(instance::build_instance(inputs), file, &size, scale)
 }
 
 /// Raises hours that are only assumed until the work fits before its end, or the calendar holds no more.
@@ -119,12 +153,51 @@ fn raise_assumed_hours(context: &mut PlanContext, file: &Blueprint, first: &Blue
     }
 }
 
+/// Lengthens a span that is only assumed until the hours that the person has suffice for the work.
+fn stretch_assumed_span(
+    context: &mut PlanContext,
+    goal: &Goal,
+    file: &Blueprint,
+    library: &TemplateLibrary,
+) {
+    if !facts::can_lengthen_span(context, file) {
+        return;
+    }
+    for _ in 0..MAX_STRETCHES {
+        let size = span::measure_span(context, file);
+        let inputs = InstanceInputs { goal, context, blueprint: file, library, span: size };
+        let planned = instance::build_instance(inputs);
+        let days = f64::from(size.days);
+        let finish = pacing::last_finish(&planned, &size, 1.0) * 1.05;
+        let effort = span::total_effort(&planned.nodes, &planned.nodes[0].id, size.weeks());
+        let needed = days * f64::from(effort) * 1.1 / f64::from(size.capacity.max(1));
+        let needed = needed.max(finish);
+        let weeks = (needed / 7.0).ceil().clamp(1.0, 520.0) as u16;
+        if weeks <= size.weeks() || !facts::lengthen_span(context, weeks) {
+            return;
+        }
+    }
+}
+
+/// A day nearer than this many days has all phases in the weeks before it.
+const CROWDED_DAYS: u32 = 14;
+/// A day within this many days takes all the hours there are.
+const NEAR_DAYS: u32 = 3;
+
+/// Repeated work grows with the span, so the span is measured again; the bound ends plans that grow as fast.
+const MAX_STRETCHES: usize = 4;
+
 fn finish_instance(
     mut planned: BlueprintInstance,
+    file: &Blueprint,
     size: &span::PlanSpan,
     scale: f64,
 ) -> BlueprintInstance {
     pacing::relax_due_dates(&mut planned, size, scale);
+    // A routine begins at once; its set-up takes minutes.
+    if !file.is_routine() {
+        pacing::hold_back_repeated(&mut planned, size, scale);
+    }
     planned
 }
 
@@ -132,6 +205,8 @@ fn finish_instance(
 pub(super) fn lead_scale(inputs: InstanceInputs<'_>, planned: &BlueprintInstance) -> f64 {
     match inputs.blueprint.sizing {
         BlueprintSizing::Training => 1.0,
+        // A span that nobody stated gives way before a waiting time does.
+        BlueprintSizing::Tasks if facts::can_lengthen_span(inputs.context, inputs.blueprint) => 1.0,
         BlueprintSizing::Tasks => {
             let most = AnchorCalendar::new(inputs).lead_ratio();
             pacing::fit_waiting_times(planned, &inputs.span, most)

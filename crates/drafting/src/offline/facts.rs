@@ -6,16 +6,16 @@ use jiff::tz::TimeZone;
 
 use planwright_model::{
     Assumption, AssumptionOrigin, OffsetDateTime, PatternType, PlanCalendar, PlanContext,
-    QuestionChoice, Weekday,
+    PreferredTime, Weekday,
 };
 
-use super::blueprint::{Blueprint, BlueprintSizing};
+use super::blueprint::{Blueprint, BlueprintRepeatUnit, BlueprintSizing};
 use super::goal::{CadencePeriod, CalendarRegion, Goal, GoalCadence, GoalDay, GoalParseContext};
-use super::{choices, span};
+use super::{fitting_choices, span, stated_days, usual_hours};
 use crate::change_requests::{ContextChange, apply_context_change};
 use crate::own_hours::describe_weekly_hours;
+use crate::working_slots::{WorkingSlot, join_words};
 use planwright_plan::sizing;
-use planwright_text::dates;
 
 pub(super) const HORIZON: &str = "horizon_weeks";
 pub(super) const WEEKLY: &str = "weekly_minutes";
@@ -27,45 +27,12 @@ pub(super) const AT: &str = "at_local";
 /// The day of the thing itself.
 pub(super) const DAY: &str = "day";
 
-/// A missing fact, with the value assumed for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ContextQuestion {
-    pub key: String,
-    pub text: String,
-    pub assumed: String,
-    /// Answers to choose from.
-    pub choices: Vec<QuestionChoice>,
-}
-
 /// Parses the goal of a context as of its first day.
 pub(super) fn read_goal(context: &PlanContext, today: Date) -> Goal {
     let days = context.calendar.working.values().filter(|hours| !hours.is_empty()).count() as u16;
-    let region = CalendarRegion::from_time_zone(&context.calendar.tz);
+    let region = CalendarRegion::from_calendar(&context.calendar);
     let today = GoalParseContext::new(today, days.max(1)).in_region(region);
     Goal::parse(&context.goal_text, today)
-}
-
-/// Returns the open questions of a context in the order in which they were filled in: what changes most comes first.
-/// `effort` is the total work of the plan.
-pub(super) fn open_questions(
-    context: &PlanContext,
-    file: &Blueprint,
-    effort: u32,
-) -> Vec<ContextQuestion> {
-    let open = |found: &&Assumption| found.origin == AssumptionOrigin::Template;
-    let questions = context.assumptions.iter().filter(open);
-    questions
-        .filter_map(|found| {
-            let text = found.question.clone()?;
-            let (key, assumed) = (found.key.clone(), found.value.clone());
-            let own = file.questions.iter().find(|question| *question.key.get_ref() == key);
-            let choices = match own.filter(|question| !question.choices.is_empty()) {
-                Some(question) => choices::listed_choices(&question.choices, &assumed),
-                None => choices::question_choices(context, &key, &assumed, effort),
-            };
-            Some(ContextQuestion { key, text, assumed, choices })
-        })
-        .collect()
 }
 
 /// Fills the dates, counts and rhythms of the context from the goal and the blueprint. Values that a blueprint filled
@@ -78,10 +45,16 @@ pub(super) fn fill_context(
 ) -> PlanContext {
     clear_assumed(&mut context);
     fill_stated_times(&mut context, goal);
+    fill_stated_weekdays(&mut context, goal, file);
+    usual_hours::assume_usual_hours(&mut context, goal, file);
+    stated_days::open_stated_days(&mut context, goal, Some(file));
+    stated_days::start_with_window(&mut context, goal, file);
     fill_stated_hours(&mut context, goal, file);
     fill_dates(&mut context, goal, file, notes);
+    stated_days::fill_days_off(&mut context, goal, file);
     fill_counts(&mut context, goal, file);
     fill_cadence(&mut context, goal, file);
+    fill_remarks(&mut context, goal, file);
     let start = context.constraints.start.to_string();
     add_assumption(&mut context, "start", &start, None);
     let zone = context.calendar.tz.clone();
@@ -99,9 +72,12 @@ pub(super) fn fill_plain_context(
 ) -> PlanContext {
     clear_assumed(&mut context);
     fill_stated_times(&mut context, goal);
+    stated_days::open_stated_days(&mut context, goal, None);
     let limits = &mut context.constraints;
     if let (None, Some(date)) = (limits.deadline, goal.last_day()) {
-        limits.deadline = Some(working_day_end(&context.calendar, date, notes));
+        let end = working_day_end(&context.calendar, date, notes);
+        let at = goal.due_time.map(|time| at_time_of_day(end, date, time));
+        limits.deadline = Some(at.unwrap_or(end));
     }
     limits.weekly_minutes = limits.weekly_minutes.or(goal.weekly_minutes);
     limits.horizon_weeks = limits.horizon_weeks.or(goal.horizon_weeks);
@@ -150,14 +126,14 @@ pub(super) fn fill_hours(context: &mut PlanContext, file: &Blueprint, needed: u3
             context.constraints.weekly_minutes = Some(minutes);
             // Something small is not worth a question.
             let asks = !file.small && needed > 120;
-            let question = hours_question(minutes);
-            add_assumption(context, WEEKLY, &minutes.to_string(), asks.then_some(question));
+            let question = asks.then(|| "How many hours a week can you give it?".to_owned());
+            add_assumption(context, WEEKLY, &minutes.to_string(), question);
         }
     }
     if !file.is_routine() {
-        raise_daily_limit(context);
+        raise_daily_limit(context, 0);
     }
-    fill_remarks(context, file);
+    move_remarks_last(context, file);
     if file.pattern == PatternType::ProgressiveAccumulationArc {
         add_assumption(context, LEVEL, "beginner", None);
     }
@@ -180,14 +156,26 @@ pub(super) fn raise_hours(context: &mut PlanContext) -> bool {
     let raised = now + 60;
     context.constraints.weekly_minutes = Some(raised);
     found.value = raised.to_string();
-    if let Some(question) = &mut found.question {
-        *question = hours_question(raised);
-    }
     true
 }
 
-fn hours_question(minutes: u32) -> String {
-    format!("How many hours a week can you give it? ({} are assumed)", format_hours(minutes))
+/// Returns whether more weeks change nothing but dates: nobody stated them, and no day or rhythm depends on them.
+pub(super) fn can_lengthen_span(context: &PlanContext, file: &Blueprint) -> bool {
+    let assumed = context
+        .find_assumption(HORIZON)
+        .is_some_and(|found| found.origin == AssumptionOrigin::Template);
+    assumed && !file.is_routine() && file.day.is_none() && file.weekly.is_none()
+}
+
+/// Lengthens a span that nobody stated. Returns whether it was assumed.
+pub(super) fn lengthen_span(context: &mut PlanContext, weeks: u16) -> bool {
+    let assumed = |found: &&mut Assumption| {
+        found.key == HORIZON && found.origin == AssumptionOrigin::Template
+    };
+    let Some(found) = context.assumptions.iter_mut().find(assumed) else { return false };
+    context.constraints.horizon_weeks = Some(weeks);
+    found.value = weeks.to_string();
+    true
 }
 
 /// The hours a week that are assumed at least for anything that is not small.
@@ -203,10 +191,19 @@ fn clear_assumed(context: &mut PlanContext) {
     if assumed(context, WEEKLY) {
         context.constraints.weekly_minutes = None;
     }
+    if assumed(context, "working") && usual_hours::has_usual_hours(context) {
+        context.calendar.working = PlanCalendar::new("UTC").working;
+    }
+    stated_days::clear_assumed_days(context);
     context.assumptions.retain(|assumption| assumption.origin != AssumptionOrigin::Template);
 }
 
-fn add_assumption(context: &mut PlanContext, key: &str, value: &str, question: Option<String>) {
+pub(super) fn add_assumption(
+    context: &mut PlanContext,
+    key: &str,
+    value: &str,
+    question: Option<String>,
+) {
     if context.find_assumption(key).is_none() {
         let origin = AssumptionOrigin::Template;
         context.assumptions.push(Assumption {
@@ -231,7 +228,9 @@ fn fill_stated_times(context: &mut PlanContext, goal: &Goal) {
         apply_context_change(context, &ContextChange::OnlyAt(goal.working_times.clone()));
     }
     let quantities = &goal.quantities;
+    let companions = Some(join_words(&goal.companions)).filter(|names| !names.is_empty());
     let stated = [
+        ("companions", companions),
         ("people", quantities.people.as_ref().map(ToString::to_string)),
         ("budget", quantities.money.as_ref().map(ToString::to_string)),
         ("place", quantities.place.clone()),
@@ -252,6 +251,25 @@ fn fill_stated_times(context: &mut PlanContext, goal: &Goal) {
     if let Some(season) = goal.season {
         add_assumption(context, "season", season, None);
     }
+}
+
+/// A course on "Mon, Wed & Fri" has these days; a routine has them as its rhythm.
+fn fill_stated_weekdays(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
+    let days = goal.cadence.as_ref().map(|cadence| cadence.on.as_slice()).unwrap_or_default();
+    let stated = |found: &Assumption| found.origin == AssumptionOrigin::User;
+    if file.pattern != PatternType::ProgressiveAccumulationArc
+        || days.is_empty()
+        || !goal.working_times.is_empty()
+        || context.find_assumption("working").is_some_and(stated)
+    {
+        return;
+    }
+    let private = usual_hours::is_private(file);
+    let slot = WorkingSlot {
+        days: days.iter().map(|day| Weekday::from(*day)).collect(),
+        part: private.then_some(crate::change_requests::DayPart::Evening),
+    };
+    apply_context_change(context, &ContextChange::OnlyAt(vec![slot]));
 }
 
 /// Takes the hours that the goal states: a week's, or those of a rhythm.
@@ -280,7 +298,14 @@ fn fill_dates(context: &mut PlanContext, goal: &Goal, file: &Blueprint, notes: &
     });
     let limits = &mut context.constraints;
     if let (None, Some(date)) = (limits.deadline, end) {
-        limits.deadline = Some(working_day_end(&context.calendar, date, notes));
+        let end = working_day_end(&context.calendar, date, notes);
+        limits.deadline = Some(match goal.due_time {
+            Some(time) => at_time_of_day(end, date, time),
+            None if has_evening_times(file) => {
+                at_time_of_day(end, date, Time::constant(23, 0, 0, 0)).max(end)
+            }
+            None => end,
+        });
     }
     // Where a day decides the length, the weeks of an earlier draft do not.
     let fixed = context.assumptions.iter().any(|known| known.key == HORIZON);
@@ -292,13 +317,15 @@ fn fill_dates(context: &mut PlanContext, goal: &Goal, file: &Blueprint, notes: &
     }
     let limits = &context.constraints;
     if limits.deadline.is_none() && limits.horizon_weeks.is_none() {
-        let assumed = span::stretched_weeks(context, file).unwrap_or(weeks);
+        let assumed = span::stretched_weeks(context, file)
+            .or_else(|| weeks_of_rounds(goal, file))
+            .unwrap_or(weeks);
         context.constraints.horizon_weeks = Some(assumed);
         // A routine has no end, and a small task is not worth a question.
         let asks =
             !file.is_routine() && !file.small && span::stretched_weeks(context, file).is_none();
-        let question = format!("By when should it be done? ({assumed} weeks are assumed)");
-        add_assumption(context, HORIZON, &assumed.to_string(), asks.then_some(question));
+        let question = asks.then(|| "By when should it be done?".to_owned());
+        add_assumption(context, HORIZON, &assumed.to_string(), question);
     }
 }
 
@@ -314,10 +341,8 @@ fn fill_day(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
         set_stated(context, DAY, &day.to_string());
         day
     } else {
-        let day = span::assume_day(goal, file, start, context.constraints.horizon_weeks);
-        let asks = file.day_question.as_ref().map(|text| {
-            format!("{} ({} is assumed)", text.get_ref(), dates::format_date(day, start))
-        });
+        let day = span::assume_day(goal, file, context);
+        let asks = file.day_question.as_ref().map(|text| text.get_ref().clone());
         add_assumption(context, DAY, &day.to_string(), asks);
         day
     };
@@ -325,12 +350,23 @@ fn fill_day(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     if limits.deadline.is_none() {
         let until = super::instance::days_between(start, day) + 1;
         let weeks = u16::try_from(until.div_ceil(7)).unwrap_or(u16::MAX);
-        limits.horizon_weeks = Some(weeks.saturating_add(follow_up_weeks(file)).max(1));
+        let after = weeks.saturating_add(follow_up_weeks(file)).max(1);
+        // Stated weeks hold what follows as well, except the rest after a race.
+        let stated = goal.horizon_weeks.filter(|_| file.sizing == BlueprintSizing::Tasks);
+        limits.horizon_weeks = Some(stated.map_or(after, |stated| stated.max(weeks)));
     }
 }
 
 /// Lets a plan go on until its last task, if that comes long after its day. Returns whether that changed anything.
-pub(super) fn extend_past_day(context: &mut PlanContext, file: &Blueprint, days: f64) -> bool {
+pub(super) fn extend_past_day(
+    context: &mut PlanContext,
+    goal: &Goal,
+    file: &Blueprint,
+    days: f64,
+) -> bool {
+    if goal.horizon_weeks.is_some() && file.sizing == BlueprintSizing::Tasks {
+        return false;
+    }
     let limits = &mut context.constraints;
     let Some(weeks) =
         limits.horizon_weeks.filter(|_| file.day.is_some() && limits.deadline.is_none())
@@ -371,6 +407,10 @@ fn fill_counts(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
             set_stated(context, name, &amount.to_string());
             continue;
         }
+        if let Some(amount) = travelers(goal, file, &count.words) {
+            set_stated(context, name, &amount.to_string());
+            continue;
+        }
         let assumed = asked(name)
             .and_then(|question| question.default.trim().parse().ok())
             .unwrap_or(count.default);
@@ -379,9 +419,28 @@ fn fill_counts(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     }
 }
 
+/// Returns how many people travel if the goal names the others one by one: "with Ben and Ana" are three.
+fn travelers(goal: &Goal, file: &Blueprint, words: &[String]) -> Option<u32> {
+    let people = words.iter().any(|word| word == "person" || word == "people");
+    let single = |name: &String| {
+        !name.ends_with('s') && !name.ends_with("family") && !name.ends_with("children")
+    };
+    let all = !goal.companions.is_empty() && goal.companions.iter().all(single);
+    (file.family == "trip" && people && all)
+        .then(|| u32::try_from(goal.companions.len()).unwrap_or(1) + 1)
+}
+
 /// Returns the number that the goal states for one of the nouns.
 fn stated_count(goal: &Goal, name: &str, words: &[String]) -> Option<u32> {
     let singular = name.strip_suffix('s').unwrap_or(name);
+    if let Some(days) = goal.event_days.map(u32::from) {
+        match singular {
+            "day" => return Some(days),
+            // The last day has no night.
+            "night" => return Some(days.saturating_sub(1).max(1)),
+            _ => {}
+        }
+    }
     let fits = |noun: &str| {
         noun == name
             || noun == singular
@@ -394,15 +453,120 @@ fn stated_count(goal: &Goal, name: &str, words: &[String]) -> Option<u32> {
     goal.counts.iter().find(|count| fits(&count.noun)).map(|count| count.amount)
 }
 
+/// Returns how many rounds of what is made again and again the goal asks for: "8 episodes", "a series of 12 posts".
+pub(super) fn stated_rounds(goal: &Goal, file: &Blueprint) -> Option<u32> {
+    if file.pattern != PatternType::HybridProjectCycle {
+        return None;
+    }
+    let made = |noun: &str| super::goal::is_produced(noun.rsplit(' ').next().unwrap_or(noun));
+    let count = goal.counts.iter().find(|count| made(&count.noun) && count.amount > 1)?;
+    // "two posts a week" is a rhythm, and read as such.
+    goal.per_period.as_ref().is_none_or(|period| !period.made).then_some(count.amount.min(200))
+}
+
+/// Returns the weeks that the stated rounds take.
+fn weeks_of_rounds(goal: &Goal, file: &Blueprint) -> Option<u16> {
+    let rounds = stated_rounds(goal, file)?;
+    let cadence = goal_cadence(goal, file);
+    let weeks = cadence.every.in_weeks() * f64::from(cadence.interval) * f64::from(rounds);
+    let setup = file.tasks.iter().filter(|task| task.role == planwright_model::Role::Setup);
+    let minutes: u32 =
+        setup.filter_map(|task| task.effort.as_ref()).map(|own| own.get_ref().likely()).sum();
+    let before = f64::from(minutes) / f64::from(LEAST_WEEKLY);
+    Some((weeks + before).ceil().clamp(1.0, 520.0) as u16 + 1)
+}
+
 /// Lists the questions of the file that are remarks, with what is assumed for them.
-fn fill_remarks(context: &mut PlanContext, file: &Blueprint) {
+fn fill_remarks(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     for question in &file.questions {
         let key = question.key.get_ref();
         if file.counts.contains_key(key) || question.default.trim().is_empty() {
             continue;
         }
-        add_assumption(context, key, &question.default, Some(question.text.clone()));
+        if let Some(choice) = stated_choice(goal, &question.choices) {
+            set_stated(context, key, choice);
+            continue;
+        }
+        let fitting = fitting_choices::find_fitting_choice(
+            context,
+            goal,
+            &question.choices,
+            &question.default,
+        );
+        let assumed = fitting.unwrap_or(&question.default);
+        add_assumption(context, key, assumed, Some(question.text.clone()));
     }
+}
+
+/// Questions about details come after the one about the hours.
+fn move_remarks_last(context: &mut PlanContext, file: &Blueprint) {
+    let is_remark = |known: &Assumption| {
+        known.origin == AssumptionOrigin::Template
+            && !file.counts.contains_key(&known.key)
+            && file.questions.iter().any(|question| *question.key.get_ref() == known.key)
+    };
+    let (remarks, mut others): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut context.assumptions).into_iter().partition(is_remark);
+    others.extend(remarks);
+    context.assumptions = others;
+}
+
+/// Answers that mean nothing outside of their question.
+const BARE_ANSWERS: [&str; 14] = [
+    "yes",
+    "no",
+    "none",
+    "some",
+    "both",
+    "mixed",
+    "either",
+    "good",
+    "more",
+    "nothing",
+    "nobody",
+    "everything",
+    "i do",
+    "you",
+];
+
+/// Words of an answer that carry nothing: "from an app store" is said by "app store".
+const LINK_WORDS: [&str; 22] = [
+    "a", "an", "the", "from", "with", "by", "at", "in", "on", "to", "of", "my", "our", "we", "it",
+    "they", "is", "are", "as", "and", "or", "for",
+];
+
+/// Words that stand in goals for other reasons than to answer a question.
+const COMMON_WORDS: [&str; 12] = [
+    "day", "days", "week", "weeks", "weekend", "hour", "minutes", "month", "year", "time",
+    "people", "team",
+];
+
+/// Returns whether the goal has all words of an answer that carry something.
+fn states_choice(goal: &Goal, choice: &str) -> bool {
+    let words: Vec<&str> = choice
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty() && !LINK_WORDS.contains(word))
+        .collect();
+    let is_telling = |word: &&str| {
+        word.chars().count() > 2 && word.parse::<u32>().is_err() && !COMMON_WORDS.contains(word)
+    };
+    words.iter().any(is_telling) && words.iter().all(|word| goal.contains_phrase(word))
+}
+
+/// Returns the only choice whose words stand in the goal; of two that overlap, the longer.
+fn stated_choice<'a>(goal: &Goal, choices: &'a [String]) -> Option<&'a str> {
+    let mut found: Vec<&str> = choices
+        .iter()
+        .map(String::as_str)
+        .filter(|choice| {
+            let lower = choice.to_lowercase();
+            !BARE_ANSWERS.contains(&lower.as_str()) && states_choice(goal, &lower)
+        })
+        .collect();
+    found.sort_by_key(|choice| std::cmp::Reverse(choice.len()));
+    let (first, rest) = found.split_first()?;
+    let inside = |other: &&str| first.to_lowercase().contains(&other.to_lowercase());
+    rest.iter().all(inside).then_some(*first)
 }
 
 /// Keeps a value that the person stated.
@@ -439,6 +603,20 @@ fn working_day_end(calendar: &PlanCalendar, date: Date, notes: &mut Vec<String>)
     OffsetDateTime::in_zone(at, &zone)
 }
 
+/// Returns whether something of a kind repeats at a time of day, which may be after the working hours.
+fn has_evening_times(file: &Blueprint) -> bool {
+    file.cycles.iter().any(|cycle| cycle.at_time.is_some())
+        || file.all_tasks().iter().any(|task| task.every.is_some() && task.at_time.is_some())
+}
+
+/// Returns a time of a day, in the offset that its working day ends in.
+fn at_time_of_day(end: OffsetDateTime, date: Date, time: Time) -> OffsetDateTime {
+    let local = end.offset.to_datetime(end.at);
+    let wanted = date.to_datetime(time);
+    let minutes = local.until(wanted).ok().and_then(|span| span.total(jiff::Unit::Minute).ok());
+    end.plus_minutes(minutes.map_or(0, |minutes| minutes as i64))
+}
+
 /// Returns when the last working day of the week ends.
 pub(super) fn working_week_end(calendar: &PlanCalendar) -> Option<Time> {
     let day = last_working_day(calendar)?;
@@ -457,27 +635,30 @@ fn own_weekly_minutes(context: &PlanContext) -> Option<u32> {
     context.constraints.all_plans_weekly_minutes.into_iter().chain(by_hours).min()
 }
 
-/// Hours that the person states must fit into the days, so the daily limit is raised for them.
-fn raise_daily_limit(context: &mut PlanContext) {
+/// Hours that the person states must fit into the days, and work into the days before its date, so the daily limit is
+/// raised for them, up to the hours of a day.
+pub(super) fn raise_daily_limit(context: &mut PlanContext, before_dates: u32) {
+    let opened = context.calendar.extra_working.values();
+    let lengths = context
+        .calendar
+        .working
+        .values()
+        .chain(opened)
+        .map(|hours| hours.iter().map(|span| span.duration_minutes()).sum::<u32>());
+    let before_dates = before_dates.min(lengths.max().unwrap_or(0));
     let days = context.calendar.working.values().filter(|hours| !hours.is_empty()).count() as u32;
     let limits = &mut context.constraints;
     let needed = limits
         .weekly_minutes
         .unwrap_or(0)
         .div_ceil(days.max(1))
+        .max(before_dates)
         .div_ceil(sizing::EFFORT_UNIT_MINUTES)
         * sizing::EFFORT_UNIT_MINUTES;
     if needed > limits.max_daily_minutes && !limits.hard.contains("max_daily_minutes") {
         limits.max_daily_minutes = needed;
+        context.assumptions.retain(|known| known.key != "max_daily_minutes");
         add_assumption(context, "max_daily_minutes", &needed.to_string(), None);
-    }
-}
-
-fn format_hours(minutes: u32) -> String {
-    if minutes.is_multiple_of(60) {
-        (minutes / 60).to_string()
-    } else {
-        format!("{:.1}", f64::from(minutes) / 60.0)
     }
 }
 
@@ -485,21 +666,21 @@ fn fill_cadence(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     if matches!(file.pattern, PatternType::RecurringCycle | PatternType::HybridProjectCycle)
         && goal.cadence.is_none()
         && goal.per_period.is_none()
+        && !goal.is_daily
     {
         let words = goal_cadence(goal, file).describe();
-        add_assumption(context, CADENCE, &words, Some(format!("How often? ({words} is assumed)")));
+        add_assumption(context, CADENCE, &words, Some("How often?".to_owned()));
     }
     if let Some(time) = default_time_of_day(context, goal, file) {
         let time = time.strftime("%H:%M").to_string();
-        let question = format!("At what time of day? ({time} is assumed)");
-        add_assumption(context, AT, &time, Some(question));
+        add_assumption(context, AT, &time, Some("At what time of day?".to_owned()));
     }
     let stated = file.cycles.iter().flat_map(|cycle| &cycle.tasks).find(|task| task.stated);
     if let Some(effort) = stated.and_then(|task| task.effort.as_ref())
         && goal.occurrence_minutes.is_none()
     {
         let minutes = effort.get_ref().likely();
-        let question = format!("How many minutes does it take each time? ({minutes} are assumed)");
+        let question = "How many minutes does it take each time?".to_owned();
         add_assumption(context, OCCURRENCE, &minutes.to_string(), Some(question));
     }
 }
@@ -511,23 +692,31 @@ pub(super) fn default_time_of_day(
     goal: &Goal,
     file: &Blueprint,
 ) -> Option<Time> {
-    let free = file.cycles.iter().any(|cycle| cycle.at_time.is_none());
-    if file.pattern != PatternType::RecurringCycle || goal.at_local.is_some() || !free {
+    let free = file.cycles.first().is_some_and(|cycle| cycle.at_time.is_none());
+    if file.pattern != PatternType::RecurringCycle || goal.at_local.is_some() {
         return None;
+    }
+    let stated = part_of_day(&context.goal_text);
+    if stated.is_some() || !free {
+        return stated;
     }
     let working = &context.calendar.working;
     let first = working.values().flatten().map(|hours| hours.start).min();
     let has_hours = |day: &Weekday| working.get(day).is_some_and(|hours| !hours.is_empty());
     let cadence = goal_cadence(goal, file);
-    let assumed = match cadence.every {
+    let evening = file.prefer.to_preferred_time() == Some(PreferredTime::Evenings);
+    match cadence.every {
+        // Evenings begin later than weekends do; a habit has one time.
+        CadencePeriod::Day if usual_hours::has_usual_hours(context) => {
+            Some(Time::constant(if evening { 20 } else { 8 }, 0, 0, 0))
+        }
         // The time before working hours is free.
         CadencePeriod::Day if !Weekday::ALL.iter().all(has_hours) => {
             first.map(|first| first.checked_sub(1.hour()).unwrap_or(first))
         }
         CadencePeriod::Day => None,
         _ => first.filter(|_| cadence.on.iter().any(|day| !has_hours(&Weekday::from(*day)))),
-    };
-    part_of_day(&context.goal_text).or(assumed)
+    }
 }
 
 /// Returns the approximate time of a part of the day.
@@ -549,14 +738,36 @@ fn part_of_day(text: &str) -> Option<Time> {
 pub(super) fn goal_cadence(goal: &Goal, file: &Blueprint) -> GoalCadence {
     let per_period = goal.per_period.as_ref().map(|found| found.period.clone());
     let fallback = match file.pattern {
-        PatternType::HybridProjectCycle => GoalCadence::once_per(CadencePeriod::Month),
-        _ => GoalCadence::once_per(CadencePeriod::Week),
+        // "10 minutes a day".
+        PatternType::RecurringCycle if goal.is_daily => GoalCadence::once_per(CadencePeriod::Day),
+        _ => usual_cadence(file),
     };
     match file.pattern {
         PatternType::HybridProjectCycle => per_period.or_else(|| goal.cadence.clone()),
         _ => goal.cadence.clone().or(per_period),
     }
     .unwrap_or(fallback)
+}
+
+/// Returns the rhythm of a kind: its own, or what is usual for its subtype.
+fn usual_cadence(file: &Blueprint) -> GoalCadence {
+    let (count, period) = match (file.rhythm, file.subtype.get_ref().as_str()) {
+        (Some(rhythm), _) => (rhythm.count, rhythm_period(rhythm.unit)),
+        (None, "sprint_cadence") => (2, CadencePeriod::Week),
+        (None, "project_per_period") => (1, CadencePeriod::Month),
+        (None, _) => (1, CadencePeriod::Week),
+    };
+    GoalCadence { interval: count, ..GoalCadence::once_per(period) }
+}
+
+fn rhythm_period(unit: BlueprintRepeatUnit) -> CadencePeriod {
+    match unit {
+        BlueprintRepeatUnit::Day => CadencePeriod::Day,
+        BlueprintRepeatUnit::Cadence | BlueprintRepeatUnit::Week => CadencePeriod::Week,
+        BlueprintRepeatUnit::Period | BlueprintRepeatUnit::Month => CadencePeriod::Month,
+        BlueprintRepeatUnit::Quarter => CadencePeriod::Quarter,
+        BlueprintRepeatUnit::Year => CadencePeriod::Year,
+    }
 }
 
 /// Describes the working hours of an ordinary week.

@@ -1,13 +1,10 @@
 //! The approaches to a plan that are compared: balanced, lean and thorough.
 
-use planwright_model::{
-    NodeTree, NodeType, PlanContext, PlanNode, Risk, RoadmapOption, Role, TaskId,
-};
+use planwright_model::{NodeTree, PlanContext, PlanNode, Risk, RoadmapOption, TaskId};
 
 use planwright_text::units::{format_planned, format_planned_range};
 
 use super::blueprint::{Blueprint, BlueprintSizing, EffortRange};
-use super::instance::InstanceLink;
 use super::span::PlanSpan;
 
 /// An approach to the plan.
@@ -17,7 +14,7 @@ pub enum PlanApproach {
     Balanced,
     /// Without the tasks that can be spared.
     Lean,
-    /// With a check at the end of every phase.
+    /// With steps that somebody careful adds.
     Thorough,
 }
 
@@ -41,8 +38,8 @@ impl PlanApproach {
     }
 }
 
-/// Returns the ids of the leaves that the lean approach leaves out: the optional ones, or else looks back. A container
-/// keeps its last task.
+/// Returns the ids of the leaves that the lean approach leaves out: the optional ones. A container keeps its
+/// last task.
 pub(super) fn spare_leaves(nodes: &[PlanNode], root: &TaskId) -> Vec<TaskId> {
     let tree = NodeTree::new(nodes);
     let droppable = |leaf: &&PlanNode| {
@@ -69,62 +66,6 @@ pub(super) fn describe_titles(verb: &str, nodes: &[PlanNode], ids: &[TaskId]) ->
     }
 }
 
-/// The minutes of a check: reading a result takes about as long whatever it took to make.
-const CHECK_MINUTES: u32 = 20;
-/// The minutes of a check of a routine.
-const SHORT_CHECK_MINUTES: u32 = 5;
-
-/// Adds a check to every phase, or else to every cycle, or else to the goal itself.
-pub(super) fn add_checks(
-    nodes: &mut Vec<PlanNode>,
-    root: &TaskId,
-    links: &mut Vec<InstanceLink>,
-) -> Vec<TaskId> {
-    let of = |kind: NodeType| -> Vec<PlanNode> {
-        nodes.iter().filter(|node| node.node_type == kind).cloned().collect()
-    };
-    let found = [NodeType::Phase, NodeType::Cycle, NodeType::Goal]
-        .into_iter()
-        .map(of)
-        .find(|list| !list.is_empty());
-    let mut added = Vec::new();
-    for parent in found.unwrap_or_default() {
-        let check = build_check(&parent, nodes, root, links);
-        added.push(check.id.clone());
-        nodes.push(check);
-    }
-    added
-}
-
-fn build_check(
-    parent: &PlanNode,
-    nodes: &[PlanNode],
-    root: &TaskId,
-    links: &mut Vec<InstanceLink>,
-) -> PlanNode {
-    let id = if parent.id == *root { "check".to_owned() } else { format!("{}.check", parent.id) };
-    let title: String = format!("Check the result of: {}", parent.title)
-        .chars()
-        .take(PlanNode::MAX_TITLE_CHARS)
-        .collect();
-    let mut check = PlanNode::new_child(parent, id, NodeType::Task, title);
-    "What is found here is cheaper to fix than later.".clone_into(&mut check.why);
-    "every task above meets its own description, and what does not has a date"
-        .clone_into(&mut check.done_when);
-    check.role = Role::Review;
-    check.intensity = parent.intensity;
-    let short = parent.recurrence.is_some();
-    check.estimate_minutes = Some(if short { SHORT_CHECK_MINUTES } else { CHECK_MINUTES });
-    let tree = NodeTree::new(nodes);
-    let siblings: Vec<&PlanNode> =
-        tree.children(&parent.id).filter(|node| node.stream == check.stream).collect();
-    check.position = siblings.iter().map(|node| node.position + 1).max().unwrap_or(0);
-    if let Some(last) = siblings.iter().rev().find(|node| node.recurrence.is_none()) {
-        links.push(InstanceLink::finish_to_start(&last.id, &check.id));
-    }
-    check
-}
-
 /// What options are compared by.
 pub(super) struct OptionInputs<'a> {
     pub(super) context: &'a PlanContext,
@@ -132,6 +73,8 @@ pub(super) struct OptionInputs<'a> {
     pub(super) span: PlanSpan,
     /// The effort of the balanced approach.
     pub(super) balanced: u32,
+    /// The part of it on days of their own, which take nothing of the hours.
+    pub(super) own_days: u32,
     pub(super) conflict_minutes: u32,
 }
 
@@ -142,7 +85,8 @@ pub(super) fn build_option(
     inputs: &OptionInputs<'_>,
 ) -> RoadmapOption {
     let capacity = inputs.span.capacity;
-    let balanced = assess_load(inputs.balanced, capacity);
+    let hours = |effort: u32| effort.saturating_sub(inputs.own_days);
+    let balanced = assess_load(hours(inputs.balanced), capacity);
     RoadmapOption {
         id: approach.id().to_owned(),
         label: approach.label().to_owned(),
@@ -154,9 +98,9 @@ pub(super) fn build_option(
             // Leaving out checks and spare tasks never makes a plan safer.
             PlanApproach::Lean => balanced.max(Risk::Medium),
             PlanApproach::Balanced => balanced,
-            PlanApproach::Thorough => assess_load(effort, capacity),
+            PlanApproach::Thorough => assess_load(hours(effort), capacity),
         },
-        score: score_option(inputs.context, effort, capacity, inputs.conflict_minutes),
+        score: score_option(inputs.context, hours(effort), capacity, inputs.conflict_minutes),
         chosen: false,
         rationale: String::new(),
     }
@@ -204,15 +148,18 @@ fn format_weeks(count: u32) -> String {
     if count == 1 { "1 week".to_owned() } else { format!("{count} weeks") }
 }
 
-/// Returns the line under the first option, with the range of its effort.
+/// Describes an option in one line: hours with their range, span, risk, and what is left out or added.
 pub(super) fn describe_option(option: &RoadmapOption, effort: EffortRange) -> String {
-    let range = if effort.low() < effort.high() {
-        format!(" ({})", format_planned_range(effort.low().into(), effort.high().into()))
+    // To the minute it would claim more than anybody knows.
+    let (low, high) = (effort.low() / 5 * 5, effort.high().div_ceil(5) * 5);
+    let range = if low < high {
+        format!(" ({})", format_planned_range(low.into(), high.into()))
     } else {
         String::new()
     };
+    let tasks = if option.tasks.is_empty() { String::new() } else { format!("; {}", option.tasks) };
     format!(
-        "{}{range} over {}, {} risk",
+        "{}{range} over {}, {} risk{tasks}",
         format_planned(option.effort_minutes.into()),
         format_weeks(option.span_weeks.into()),
         option.risk.as_str()

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use planwright_model::requests::describe_option_difference;
 use planwright_model::{
     NodeDependency, NodeTree, NodeType, PatternSpec, PatternType, PlanNode, PlanOutline, Roadmap,
     RoadmapContext, RoadmapOption, TaskId,
@@ -16,7 +15,7 @@ use super::goal::Goal;
 use super::instance::{self, BlueprintInstance, InstanceInputs, InstanceLink, bridge_links};
 use super::options::{self, OptionInputs, PlanApproach};
 use super::span::{self, PlanSpan};
-use super::{estimate, facts};
+use super::{estimate, extra_steps, facts};
 use planwright_plan::{critical_path as critical, sizing};
 
 /// The caller's preferences for the roadmap.
@@ -32,7 +31,7 @@ pub struct RoadmapPreferences {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoadmapDraft {
     pub roadmap: Roadmap,
-    /// Checks that the thorough approach added.
+    /// Steps that the thorough approach added.
     pub added: Vec<TaskId>,
     /// Optional tasks that the lean approach omitted.
     pub removed: Vec<TaskId>,
@@ -112,8 +111,15 @@ fn build_variants(basis: &RoadmapBasis<'_>) -> Vec<RoadmapVariant> {
 
 /// Returns balanced unless its effort exceeds the capacity of the horizon and there is a lean way.
 fn choose_approach(variants: &[RoadmapVariant], size: PlanSpan) -> PlanApproach {
-    let too_much = variants.first().is_some_and(|first| first.effort.likely() > size.capacity);
+    let too_much = variants.first().is_some_and(|first| {
+        first.effort.likely().saturating_sub(own_day_minutes(&first.nodes)) > size.capacity
+    });
     if too_much { PlanApproach::Lean } else { PlanApproach::Balanced }
+}
+
+/// Returns the minutes on days of their own, which take nothing of the hours of a week.
+fn own_day_minutes(nodes: &[PlanNode]) -> u32 {
+    nodes.iter().filter(|node| node.has_own_day()).map(PlanNode::work_minutes).sum()
 }
 
 fn build_variant(basis: &RoadmapBasis<'_>, approach: PlanApproach) -> RoadmapVariant {
@@ -130,7 +136,7 @@ fn build_variant(basis: &RoadmapBasis<'_>, approach: PlanApproach) -> RoadmapVar
             nodes.retain(|node| !removed.contains(&node.id));
         }
         PlanApproach::Thorough => {
-            added = options::add_checks(&mut nodes, root, &mut links);
+            added = extra_steps::add_extra_steps(&mut nodes, root, &mut links, basis.spec);
             tasks = options::describe_titles("adds", &nodes, &added);
         }
     }
@@ -203,19 +209,16 @@ fn compare_variants(
         file: basis.file,
         span: basis.span,
         balanced: first.effort.likely(),
+        own_days: own_day_minutes(&first.nodes),
         conflict_minutes: preferences.conflict_minutes,
     };
     let mut list: Vec<RoadmapOption> = variants
         .iter()
         .map(|variant| options::build_option(variant.approach, variant.effort.likely(), &inputs))
         .collect();
-    let shown = list[0].clone();
     for (option, variant) in list.iter_mut().zip(variants) {
         option.tasks.clone_from(&variant.tasks);
-        option.summary = match variant.approach {
-            PlanApproach::Balanced => options::describe_option(&shown, variant.effort),
-            _ => describe_option_difference(option, &shown),
-        };
+        option.summary = options::describe_option(option, variant.effort);
         option.chosen = variant.approach == chosen;
         option.rationale =
             variant_rationale(variant, basis, preferences.approach.is_some(), option.chosen);
@@ -230,27 +233,24 @@ fn variant_rationale(
     chosen: bool,
 ) -> String {
     let capacity = basis.span.capacity;
-    let effort = variant.effort.likely();
-    let room = format!(
-        "{} of the {} that the time holds",
-        format_planned(effort.into()),
-        format_planned(capacity.into())
-    );
+    let room = format_planned(capacity.into());
     let what = match (variant.approach, basis.file) {
         (PlanApproach::Balanced, Some(file)) => file.why.get_ref().clone(),
         (PlanApproach::Balanced, None) => "Everything as drafted.".to_owned(),
         (PlanApproach::Lean, _) => format!("It {}.", variant.tasks),
         (PlanApproach::Thorough, _) => {
-            "Every part ends with a check, so that mistakes are found where they are made."
-                .to_owned()
+            "Others look at the work while it can still be changed.".to_owned()
         }
     };
+    let fits = variant.effort.likely() <= capacity;
     let why = match (chosen, picked, variant.approach) {
-        (true, true, _) => format!("You picked it; it takes {room}."),
-        (true, false, PlanApproach::Balanced) => format!("It takes {room}."),
-        (true, false, _) => format!("The balanced way does not fit, this one takes {room}."),
-        (false, _, _) if effort <= capacity => format!("It would take {room}."),
-        (false, _, _) => format!("It would take {room}, which is too much."),
+        (true, true, _) => format!("You picked it. The time you have holds {room}."),
+        (true, false, PlanApproach::Lean) if fits => {
+            format!("Everything would take more than the {room} you have.")
+        }
+        (true, false, _) => format!("The time you have holds {room}."),
+        (false, _, _) if fits => format!("It fits into the {room} you have."),
+        (false, _, _) => format!("It takes more than the {room} you have."),
     };
     format!("{what} {why}")
 }

@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 use jiff::civil::Date;
 
 use planwright_model::{
-    AssumptionOrigin, IsoWeek, LocalTimeInterval, NodeTree, PlanContext, PlanNode, PreferredTime,
-    TaskId, Weekday,
+    AssumptionOrigin, IsoWeek, LocalTimeInterval, NodeTree, PlanCalendar, PlanContext, PlanNode,
+    PreferredTime, TaskId, Weekday,
 };
 
-use super::blueprint::Blueprint;
-use super::facts::{DAY, WEEKLY};
+use super::blueprint::{Blueprint, BlueprintGroup};
+use super::facts::{DAY, HORIZON, WEEKLY};
 use super::goal::{Goal, GoalDay};
 use super::instance::{add_days, count_occurrences, days_between};
+
+/// How many times its own length a kind with repeated work is spread over at most.
+const MOST_STRETCH: u32 = 3;
 
 /// The length and capacity of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +23,15 @@ pub(super) struct PlanSpan {
     pub(super) start: Date,
     pub(super) last_day: Date,
     pub(super) days: u32,
+    /// The last day that the kind itself would have, if nobody stated another.
+    pub(super) usual_last: Date,
     /// The day of the thing itself, for kinds that have one.
     pub(super) day: Option<Date>,
     /// Weeks that a weekly rhythm counts, whatever hours the person has.
     rhythm: u16,
     pub(super) weekly_minutes: u32,
+    /// The stated minutes a week of a span that is stated as well.
+    pub(super) stated_rhythm: Option<u32>,
     /// The minutes that the calendar and the limits allow over the entire span.
     pub(super) capacity: u32,
 }
@@ -48,13 +55,22 @@ pub(super) fn measure_span(context: &PlanContext, file: &Blueprint) -> PlanSpan 
     let capacity = span_capacity(context, days, weekly_minutes);
     let day = context.find_assumption(DAY).and_then(|found| found.value.parse().ok());
     let weeks = u16::try_from(days.div_ceil(7)).unwrap_or(u16::MAX);
+    let usual = *file.weeks.get_ref();
+    let fixed_amount = has_stretched_span(context, file) || has_own_amount(file) && weeks > usual;
+    let last_day = add_days(limits.start, i64::from(days) - 1);
+    let assumed = context
+        .find_assumption(HORIZON)
+        .is_some_and(|found| found.origin == AssumptionOrigin::Template);
+    let usual_last = add_days(limits.start, i64::from(usual) * 7 - 1).min(last_day);
     PlanSpan {
         start: limits.start,
-        last_day: add_days(limits.start, i64::from(days) - 1),
+        last_day,
         days,
+        usual_last: if assumed { usual_last } else { last_day },
         day: day.filter(|_| file.day.is_some()),
-        rhythm: if has_stretched_span(context, file) { *file.weeks.get_ref() } else { weeks },
+        rhythm: if fixed_amount { usual } else { weeks },
         weekly_minutes,
+        stated_rhythm: stated_hours(context).filter(|_| has_stated_span(context)),
         capacity,
     }
 }
@@ -65,17 +81,56 @@ fn span_capacity(context: &PlanContext, days: u32, weekly: u32) -> u32 {
     let mut weeks: BTreeMap<IsoWeek, u32> = BTreeMap::new();
     for offset in 0..days {
         let date = add_days(context.constraints.start, i64::from(offset));
-        let usual = calendar.working.get(&Weekday::from_date(date));
-        let hours = match calendar.extra_working.get(&date) {
-            Some(extra) => Some(extra),
-            None if calendar.days_off.contains(&date) => None,
-            None => usual,
-        };
-        let minutes: u32 = hours.into_iter().flatten().map(|span| span.duration_minutes()).sum();
+        let hours = calendar.hours_on(date);
+        let minutes: u32 = hours.iter().map(|span| span.duration_minutes()).sum();
         let week = weeks.entry(IsoWeek::from_date(date)).or_default();
         *week = (*week + minutes.min(context.constraints.max_daily_minutes)).min(weekly);
     }
     weeks.into_values().fold(0, u32::saturating_add)
+}
+
+/// Returns whether a kind teaches a certain amount, however much time there is.
+fn has_own_amount(file: &Blueprint) -> bool {
+    file.weekly.is_some() && file.subtype.get_ref() == "learning_arc"
+}
+
+/// Returns the days after which a course is over, if there is more time than it needs.
+pub(super) fn course_days(context: &PlanContext, file: &Blueprint) -> Option<u32> {
+    // Where a day decides the end, the course leads up to it.
+    if file.day.is_some() {
+        return None;
+    }
+    if !has_own_amount(file) {
+        return longest_repetition_days(file);
+    }
+    let weekly = file.weekly.as_ref()?;
+    let total = u32::from(*file.weeks.get_ref()) * *weekly.get_ref();
+    let hours = context.constraints.weekly_minutes.unwrap_or(*weekly.get_ref()).max(1);
+    let weeks = total.div_ceil(hours).max(u32::from(*file.weeks.get_ref()));
+    Some(weeks * 7)
+}
+
+/// Returns the days after which work that repeats within phases is enough, if it does: a book is not written for five
+/// years because it is due in five years.
+fn longest_repetition_days(file: &Blueprint) -> Option<u32> {
+    let repeats = |phase: &BlueprintGroup| {
+        phase.weeks_share.is_some() && phase.all_tasks().iter().any(|task| task.every.is_some())
+    };
+    let weeks = u32::from(*file.weeks.get_ref()) * MOST_STRETCH;
+    file.phases.iter().any(repeats).then_some(weeks * 7)
+}
+
+/// Returns the minutes a week that the person states.
+fn stated_hours(context: &PlanContext) -> Option<u32> {
+    let assumed = |found: &planwright_model::Assumption| found.origin == AssumptionOrigin::Template;
+    let hours = context.constraints.weekly_minutes.filter(|hours| *hours > 0);
+    hours.filter(|_| !context.find_assumption(WEEKLY).is_some_and(assumed))
+}
+
+fn has_stated_span(context: &PlanContext) -> bool {
+    let limits = &context.constraints;
+    let weeks = limits.horizon_weeks.is_some() && context.find_assumption(HORIZON).is_none();
+    limits.deadline.is_some() || weeks && context.find_assumption(DAY).is_none()
 }
 
 /// Returns whether the span is only as long as it is because of the hours that the person has.
@@ -85,28 +140,53 @@ fn has_stretched_span(context: &PlanContext, file: &Blueprint) -> bool {
         && context.constraints.deadline.is_none()
 }
 
-/// Returns the weeks that a course of a fixed amount takes with the hours that the person states. A course that
-/// consists of repeated sessions lasts as long as it lasts.
+/// Returns the weeks that a course of a fixed amount takes with the hours that the person states.
 pub(super) fn stretched_weeks(context: &PlanContext, file: &Blueprint) -> Option<u16> {
-    let stated = context
-        .find_assumption(WEEKLY)
-        .is_none_or(|found| found.origin != AssumptionOrigin::Template);
-    let hours = context.constraints.weekly_minutes.filter(|hours| stated && *hours > 0)?;
+    let hours = stated_hours(context)?;
     let weekly = *file.weekly.as_ref()?.get_ref();
-    let repeats = file.all_tasks().iter().any(|task| task.every.is_some());
-    if repeats || file.sizing != super::blueprint::BlueprintSizing::Tasks {
+    if file.sizing != super::blueprint::BlueprintSizing::Tasks {
         return None;
     }
-    let total = u32::from(*file.weeks.get_ref()) * weekly;
-    u16::try_from(total.div_ceil(hours)).ok().map(|weeks| weeks.clamp(1, 520))
+    let weeks = u32::from(*file.weeks.get_ref());
+    let stretched = if repeats_work(file) {
+        // Sessions come less often; a third of the hours is for what does not repeat.
+        thinning(hours, weekly).filter(|times| *times > 1)?;
+        (weeks * weekly * 3).div_ceil(hours * 2)
+    } else {
+        (weeks * weekly).div_ceil(hours)
+    };
+    Some(u16::try_from(stretched).unwrap_or(520).clamp(1, 520))
+}
+
+fn repeats_work(file: &Blueprint) -> bool {
+    file.all_tasks().iter().any(|task| task.every.is_some())
+}
+
+/// Returns by how many times less often sessions come if the stated hours are fewer than those of the kind.
+fn thinning(hours: u32, weekly: u32) -> Option<u32> {
+    let usable = hours / 10 * 9;
+    (usable > 0).then(|| weekly.div_ceil(usable).max(1))
+}
+
+/// Returns by how many times less often repeated work comes than its kind says, so that it fits the stated hours.
+pub(super) fn session_thinning(context: &PlanContext, file: &Blueprint) -> u32 {
+    let stretched = has_stretched_span(context, file) && repeats_work(file);
+    let weekly = file.weekly.as_ref().map(|weekly| *weekly.get_ref());
+    let times =
+        stated_hours(context).zip(weekly).and_then(|(hours, weekly)| thinning(hours, weekly));
+    times.filter(|_| stretched).unwrap_or(1)
 }
 
 fn span_days(context: &PlanContext, file: &Blueprint) -> u32 {
     let limits = &context.constraints;
-    match limits.deadline {
-        Some(deadline) => (days_between(limits.start, deadline.local_date()) + 1).max(1),
-        None => u32::from(limits.horizon_weeks.unwrap_or(*file.weeks.get_ref())) * 7,
+    if let Some(deadline) = limits.deadline {
+        let days = (days_between(limits.start, deadline.local_date()) + 1).max(1);
+        return course_days(context, file).map_or(days, |needed| days.min(needed));
     }
+    let days = u32::from(limits.horizon_weeks.unwrap_or(*file.weeks.get_ref())) * 7;
+    let most = longest_repetition_days(file)
+        .filter(|_| file.day.is_none() && !has_stretched_span(context, file));
+    most.map_or(days, |most| days.min(most))
 }
 
 /// Returns the minutes of an ordinary week that hours and daily limit allow.
@@ -118,38 +198,91 @@ pub(super) fn weekly_capacity(context: &PlanContext) -> u32 {
     context.calendar.working.values().map(day).sum()
 }
 
-/// Returns the day of the thing itself if the goal does not name exactly one: inside the window, or at the end of the
-/// time there is.
-pub(super) fn assume_day(
-    goal: &Goal,
-    file: &Blueprint,
-    start: Date,
-    horizon_weeks: Option<u16>,
-) -> Date {
+/// Returns the day of the thing itself if the goal does not name exactly one: inside the window, or so near to the end of
+/// the time there is that what follows it still fits.
+pub(super) fn assume_day(goal: &Goal, file: &Blueprint, context: &PlanContext) -> Date {
+    let start = context.constraints.start;
+    let days = DayFilter::new(file, &context.calendar);
     if let Some(GoalDay::Within { from, to }) = goal.day {
         let first = from.max(start);
         let middle = add_days(first, i64::from(days_between(first, to) / 2));
-        return suitable_day(file, middle, first, to);
+        return days.nearest(middle, first, to);
     }
-    let weeks = horizon_weeks.unwrap_or(*file.weeks.get_ref());
+    let weeks = context.constraints.horizon_weeks.unwrap_or(*file.weeks.get_ref());
     let last = goal.deadline.unwrap_or_else(|| add_days(start, i64::from(weeks) * 7 - 1));
-    suitable_day(file, last, add_days(last, -6).max(start), last)
+    let stated = goal.deadline.is_some() || goal.horizon_weeks.is_some();
+    // A training ends with its day; only rest comes after it.
+    let follows = stated && file.sizing != super::blueprint::BlueprintSizing::Training;
+    let after = if follows { follow_up_days(file) } else { 0 };
+    // "In 6 weeks" is in the sixth week, whatever follows; what is due by a day is over by then.
+    let first = if goal.deadline.is_some() { start } else { add_days(last, -6).max(start) };
+    let wanted = add_days(last, -i64::from(after)).max(first);
+    days.latest(wanted, first).unwrap_or_else(|| days.nearest(wanted, first, last))
 }
 
-/// Returns the nearest day of the kind: a weekend for parties and races, else a working day.
-fn suitable_day(file: &Blueprint, wanted: Date, from: Date, to: Date) -> Date {
-    let free = matches!(
-        file.prefer.to_preferred_time(),
-        Some(PreferredTime::Weekends | PreferredTime::EveningsAndWeekends)
-    );
-    let on_weekend = free && ["event", "training_arc"].contains(&file.subtype.get_ref().as_str());
-    let fits = |day: Date| {
+/// Returns the days that a kind needs after its day, for what counts from it and for what follows it.
+fn follow_up_days(file: &Blueprint) -> u32 {
+    let tasks = file.all_tasks();
+    let dates = tasks.iter().flat_map(|task| [&task.at, &task.by]).flatten();
+    let last = dates.map(|date| date.get_ref().days).max().unwrap_or(0);
+    let main =
+        tasks.iter().rposition(|task| task.at.as_ref().is_some_and(|at| at.get_ref().days == 0));
+    let after = main.map_or(&[][..], |main| &tasks[main + 1..]);
+    let undated = after.iter().filter(|task| task.at.is_none() && task.every.is_none());
+    let lags = undated.clone().flat_map(|task| task.after.iter().flatten());
+    let wait = lags
+        .filter_map(|link| link.lag)
+        .map(super::blueprint::CalendarSpan::in_days)
+        .max()
+        .unwrap_or(0);
+    let minutes = undated.filter_map(|task| task.effort.as_ref()).map(|own| own.get_ref().likely());
+    // A weekend may lie in between.
+    let work = minutes.sum::<u32>().div_ceil(FOLLOW_UP_MINUTES);
+    let days = wait + work + u32::from(work > 0);
+    days.max(u32::try_from(last).unwrap_or(0))
+}
+
+/// What is done of the follow-up on one day.
+const FOLLOW_UP_MINUTES: u32 = 90;
+
+/// The days on which something of a kind takes place.
+struct DayFilter<'a> {
+    on_weekend: bool,
+    calendar: &'a PlanCalendar,
+}
+
+impl<'a> DayFilter<'a> {
+    /// A weekend for parties, races, trips and moves, else a working day.
+    fn new(file: &Blueprint, calendar: &'a PlanCalendar) -> Self {
+        let shared = ["event", "training_arc"].contains(&file.subtype.get_ref().as_str());
+        let together =
+            shared && file.family != "talk" || ["trip", "move"].contains(&file.family.as_str());
+        let on_weekend = match file.prefer.to_preferred_time() {
+            Some(PreferredTime::Weekends) => true,
+            Some(PreferredTime::EveningsAndWeekends) => together,
+            _ => file.subtype.get_ref() == "training_arc",
+        };
+        Self { on_weekend, calendar }
+    }
+
+    fn allows(&self, day: Date) -> bool {
         let weekend = matches!(Weekday::from_date(day), Weekday::Sat | Weekday::Sun);
-        weekend == on_weekend
-    };
-    let steps = [0, -1, 1, -2, 2, -3, 3, -4, -5, -6];
-    let near = steps.into_iter().map(|step| add_days(wanted, step));
-    near.into_iter().find(|day| fits(*day) && (from..=to).contains(day)).unwrap_or(wanted)
+        let feast = matches!((day.month(), day.day()), (12, 24..=26 | 31) | (1, 1));
+        weekend == self.on_weekend && !feast && !self.calendar.days_off.contains(&day)
+    }
+
+    /// Returns the last suitable day of the week before a day, so that what follows has the time it needs.
+    fn latest(&self, wanted: Date, from: Date) -> Option<Date> {
+        let earlier = (0..7).map(|step| add_days(wanted, -step));
+        earlier.take_while(|day| *day >= from).find(|day| self.allows(*day))
+    }
+
+    /// Returns the nearest suitable day, rather an earlier one.
+    fn nearest(&self, wanted: Date, from: Date, to: Date) -> Date {
+        let near = (0..14).flat_map(|step| [add_days(wanted, -step), add_days(wanted, step)]);
+        let mut inside = near.filter(|day| (from..=to).contains(day));
+        inside.find(|day| self.allows(*day)).unwrap_or(wanted)
+    }
 }
 
 /// Returns the minutes of a leaf over the entire span: as often as it occurs.

@@ -7,7 +7,7 @@ use planwright_text::{dates, units};
 
 use super::blueprint::{Blueprint, TextPiece, TopicPack, split_placeholders};
 use super::facts;
-use super::goal::{Goal, GoalMoney};
+use super::goal::{Goal, GoalMoney, GoalPhrase, GoalPhraseKind};
 use super::instance::PhaseTopic;
 
 /// The values of a blueprint's placeholders. One that is missing is not known.
@@ -41,6 +41,7 @@ impl BlueprintWording {
         wording.set("thing", produced_noun(goal));
         wording.set("period", period_noun(goal, file));
         wording.set("subject", subject);
+        wording.set("goal", goal_sentence(goal));
         wording.set_stated("from", goal.from.clone());
         wording.set_stated("to", goal.to.clone());
         wording.set_stated("place", goal.quantities.place.clone());
@@ -160,6 +161,47 @@ pub(super) fn fit_title(text: &str) -> String {
     }
 }
 
+/// The characters of a title that a goal may fill.
+const GOAL_TITLE_CHARS: usize = 60;
+
+/// Returns the goal in its own words, without its dates, hours and rhythms, as a title: "Email the landlord".
+fn goal_sentence(goal: &Goal) -> String {
+    let is_time = |phrase: &&GoalPhrase| {
+        !matches!(
+            phrase.kind,
+            GoalPhraseKind::Count(_)
+                | GoalPhraseKind::Place
+                | GoalPhraseKind::Direction
+                | GoalPhraseKind::Given
+        )
+    };
+    let mut rest = goal.text.clone();
+    // From the end on, so that the places of the others stay.
+    let mut spans: Vec<_> =
+        goal.phrases().iter().filter(is_time).map(|phrase| phrase.span.clone()).collect();
+    spans.sort_by_key(|span| std::cmp::Reverse(span.start));
+    for span in spans {
+        if rest.is_char_boundary(span.start) && rest.is_char_boundary(span.end) {
+            rest.replace_range(span, "");
+        }
+    }
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let ends =
+        |word: &&str| !["by", "on", "at", "in", "for", "until", "before", "and"].contains(word);
+    let last = words.iter().rposition(ends).map_or(0, |last| last + 1);
+    let sentence = tidy_spaces(&words[..last].join(" "));
+    let sentence = sentence.trim_matches([',', '.', ';', ' ']);
+    capitalize_first(&cut_at_word(sentence, GOAL_TITLE_CHARS))
+}
+
+/// Returns the beginning of a text, cut between words.
+fn cut_at_word(text: &str, most: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
+    let start = &text[..end];
+    let whole = start.rsplit_once(' ').map_or(start, |(whole, _)| whole);
+    format!("{}…", whole.trim_end_matches([',', ' ']))
+}
+
 /// Returns the amount a month that adds up to the stated sum by the last day, rounded up to tens.
 fn monthly_amount(goal: &Goal, context: &PlanContext) -> Option<String> {
     let money = goal.quantities.money.as_ref()?;
@@ -220,4 +262,23 @@ fn produced_noun(goal: &Goal) -> String {
     ];
     let named = pairs.iter().find(|(word, _)| goal.contains_any(&[*word])).map(|(_, thing)| *thing);
     named.unwrap_or("part").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::offline::GoalParseContext;
+
+    #[test]
+    fn the_goal_is_a_title_without_its_times() {
+        let today = GoalParseContext::new(jiff::civil::date(2026, 11, 17), 5);
+        let title = |text: &str| goal_sentence(&Goal::parse(text, today));
+        assert_eq!(title("do the laundry today"), "Do the laundry");
+        assert_eq!(
+            title("email the landlord about the broken heater by tomorrow"),
+            "Email the landlord about the broken heater"
+        );
+        let long = "call everybody who ever lent me a book and ask whether they want it back";
+        assert_eq!(title(long), "Call everybody who ever lent me a book and ask whether they…");
+    }
 }

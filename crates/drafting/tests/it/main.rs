@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+mod goal_readings;
 mod kept_facts;
 mod moved_blocks;
+mod plan_days;
 mod plan_diffs;
 mod plan_edits;
 mod plan_operations;
+mod plan_rhythms;
 mod task_plans;

@@ -8,14 +8,15 @@ use super::{
 };
 use crate::{SavedDecision, caps};
 use planwright_model::event::{
-    ApprovalEvent, CallEvent, CallOutcome, CloseReason, CommandRefusal, PlanEvent, PlanningEvent,
-    RunEvent, TaskEvent,
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, CommandRefusal, Event, PlanEvent,
+    PlanningEvent, RunEvent, TaskEvent,
 };
 use planwright_model::{
     Actor, Answer, CallId, ChoiceAction, Digest, PlanDrafter, RequestId, RequestKind, RunCap,
+    SkipReason,
 };
 use planwright_state::agent_progress::unseen_success;
-use planwright_state::{RunPhase, SessionState};
+use planwright_state::{RunPhase, SessionState, TaskStatus};
 
 pub(super) fn answer_request(
     state: &SessionState,
@@ -28,6 +29,9 @@ pub(super) fn answer_request(
     let open = state.requests.open.get(&id).ok_or(CommandRefusal::NotPending { id })?;
     if open.request.available_choice(answer.action).is_none() {
         return Err(CommandRefusal::NotOffered { id });
+    }
+    if let Err(message) = open.request.parse_typed_rule(answer) {
+        return Err(CommandRefusal::BreaksRule { rule: "permission".to_owned(), message });
     }
     // Stopping leaves the question open, so that a later process asks it again.
     if answer.action == ChoiceAction::Stop {
@@ -55,7 +59,9 @@ pub(super) fn answer_request(
         RequestKind::Permission { call, .. } => {
             answer_permission(state, answered, answer.action, call)
         }
-        RequestKind::TaskCap { .. } => Some(Ok(answered)),
+        RequestKind::TaskCap { .. }
+        | RequestKind::AgentQuestion { .. }
+        | RequestKind::PartlyDone { .. } => Some(Ok(answered)),
         _ => None,
     }
     .ok_or(CommandRefusal::NotOffered { id })?
@@ -90,7 +96,11 @@ fn answer_final_plan(
             // The run is decided on a state in which the approval already holds.
             let mut after = state.clone();
             after.plan.record_approval(hash, by, state.at.unwrap_or_default());
-            run_started_event(&after, jobs).map(|run| answered.with_event(approved).with_event(run))
+            run_started_event(&after, jobs).map(|run| {
+                let mut decision = answered.with_event(approved);
+                decision.events.extend(failed_task_resets(state));
+                decision.with_event(run)
+            })
         }
         ChoiceAction::ApproveAndStop => Ok(answered.with_event(approved)),
         ChoiceAction::ApproveFromTask => {
@@ -106,6 +116,17 @@ fn answer_final_plan(
         ChoiceAction::Abandon => Ok(answered.with_event(PlanEvent::Abandoned { by })),
         _ => return None,
     })
+}
+
+/// A plan that is approved again after a run runs what failed in it again, and what was skipped because of that.
+fn failed_task_resets(state: &SessionState) -> Vec<Event> {
+    let runs_again = |status: TaskStatus| match status {
+        TaskStatus::Failed => true,
+        TaskStatus::Skipped(reason) => reason != SkipReason::ByPerson,
+        _ => false,
+    };
+    let rows = state.tasks.iter().filter(|(_, row)| runs_again(row.status));
+    rows.map(|(id, _)| task_reset_event(id, "approved again with the changed plan")).collect()
 }
 
 /// Whether a provider's key may be used, now and later.

@@ -11,12 +11,12 @@ use jiff::Timestamp;
 
 use crate::{SavedDecision, coordinator};
 use planwright_model::event::{
-    ApprovalEvent, CloseReason, Command, CommandRefusal, Event, PauseCause, PlanEvent, RunEvent,
-    TaskEvent,
+    AgentEvent, ApprovalEvent, CloseReason, Command, CommandRefusal, Event, PauseCause, PlanEvent,
+    RunEvent, TaskEvent,
 };
 use planwright_model::requests::{final_plan_request, widening_detail};
 use planwright_model::{
-    CallId, GraphFacts, NormalizationChange, Plan, RequestKind, RunKind, SkipReason, TaskId,
+    Actor, CallId, GraphFacts, NormalizationChange, Plan, RequestKind, RunKind, SkipReason, TaskId,
     TaskNode,
 };
 use planwright_plan::diff::{ApprovalWidening, assess_widening};
@@ -95,9 +95,10 @@ pub fn decide_command(
             task_settlement::reopen_task(state, task, *occurrence, *by, jobs)
         }
         Command::NoteTask { task, text, by } => task_settlement::note_task(state, task, text, *by),
+        Command::MessageTask { task, text, by } => message_task(state, task, text, *by),
         Command::MoveBlock { block, to } => planning::move_block(state, block, *to, now),
-        Command::CatchUp { way, left_out, by } => {
-            planning::catch_up(state, *way, left_out, *by, jobs, now)
+        Command::CatchUp { way, left_out, busy, by } => {
+            planning::catch_up(state, *way, (left_out, busy), *by, jobs, now)
         }
         Command::RestorePlan { by } => planning::restore_plan(state, *by, now),
         Command::RetryTask { task, with_dependents } => {
@@ -217,7 +218,7 @@ fn revise_plan(
             _ => false,
         };
         if replaced {
-            let why = format!("r{} takes its place", revision.revision);
+            let why = format!("draft {} replaces it", revision.revision);
             decision = decision.with_event(ApprovalEvent::Withdrawn { id: open.request.id, why });
         }
     }
@@ -371,6 +372,23 @@ fn cancel_task(state: &SessionState, id: &TaskId) -> DecisionResult {
         None => return Err(task_state_refusal(state, task)),
     };
     Ok(CommandDecision::default().with_effect(DriverEffect::Cancel(call)))
+}
+
+/// Writes to the agent of a task: one at work reads it before its next turn, another when it starts.
+fn message_task(state: &SessionState, id: &TaskId, text: &str, by: Actor) -> DecisionResult {
+    let task = find_task(state, id)?;
+    let over = matches!(state.tasks.row(task).status, TaskStatus::Done | TaskStatus::Yours);
+    if over || !is_agent_task(state, task) {
+        return Err(task_state_refusal(state, task));
+    }
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(CommandRefusal::OutOfRange { what: "the message is empty".to_owned() });
+    }
+    let last = state.agents.get(id).and_then(|progress| progress.messages.last());
+    let number = last.map_or(0, |message| message.number) + 1;
+    let (task, text) = (id.clone(), text.to_owned());
+    Ok(CommandDecision::from_event(AgentEvent::MessageSent { task, number, text, by }))
 }
 
 fn is_agent_task(state: &SessionState, task: usize) -> bool {

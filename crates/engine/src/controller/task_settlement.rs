@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 
 use super::{
-    CommandDecision, DecisionResult, find_task, run_started_event, skip_decision,
+    CommandDecision, DecisionResult, find_task, run_started_event, skip_decision, task_reset_event,
     task_state_refusal,
 };
 use planwright_model::event::{CommandRefusal, TaskEvent};
@@ -127,7 +127,14 @@ pub(super) fn reopen_task(
         return Err(refuse(format!("done, and \"{title}\", which needs it, has started")));
     }
     let event = TaskEvent::Reopened { task: id.clone(), occurrence, by };
-    let decision = CommandDecision::from_event(event);
+    let mut decision = CommandDecision::from_event(event);
+    if row.status.is_met() {
+        // What the person could begin because of it waits for it again.
+        let why = format!("\"{}\" is open again", state.task_title(task));
+        let waits = |other: &usize| state.tasks.row(*other).status == TaskStatus::Yours;
+        let waiting = state.tasks.dependents(task).filter(waits);
+        decision.events.extend(waiting.map(|other| task_reset_event(state.tasks.id(other), &why)));
+    }
     Ok(match state.run.phase {
         RunPhase::Finished { .. } => decision.with_event(run_started_event(state, jobs)?),
         _ => decision,
@@ -165,8 +172,9 @@ fn require_handed_over(
         TaskStatus::Pending if !state.is_runnable() => Err(CommandRefusal::NotApproved),
         TaskStatus::Pending if !state.unmet_dependencies(task, occurrence).is_empty() => {
             let unmet = state.unmet_dependencies(task, occurrence);
-            let ids: Vec<&str> = unmet.iter().map(|on| state.tasks.id(*on).as_str()).collect();
-            let state_words = format!("waiting for {}", ids.join(", "));
+            let title = |on: &usize| format!("\"{}\"", state.title_by_id(state.tasks.id(*on)));
+            let titles: Vec<String> = unmet.iter().map(title).collect();
+            let state_words = format!("waiting for {}", titles.join(", "));
             Err(CommandRefusal::TaskState {
                 task: state.tasks.id(task).clone(),
                 state: state_words,
@@ -384,7 +392,7 @@ pub(in crate::controller) mod tests {
     #[test]
     fn a_step_of_a_routine_waits_for_the_step_before_it_of_the_same_time_only() {
         let (mut state, start) = routine();
-        assert!(say(&mut state, "review", 1, true, start).contains("waiting for collect"));
+        assert!(say(&mut state, "review", 1, true, start).contains("waiting for "));
         say(&mut state, "collect", 1, true, start);
         let done = say(&mut state, "review", 1, true, start);
         assert!(done.contains("OccurrenceSettled"), "{done}");
@@ -419,6 +427,28 @@ pub(in crate::controller) mod tests {
         assert_eq!(state.totals.anomalies, 0);
         let empty = decide_command(&state, &note("  "), 3, start);
         assert!(format!("{empty:?}").contains("the note is empty"));
+    }
+
+    #[test]
+    fn what_waits_for_a_task_waits_again_when_it_is_opened() {
+        let (mut state, start) = approved("launch a newsletter in 6 weeks");
+        let first = state.due_tasks(start, &TimeZone::UTC)[0].clone();
+        let decision = decide_command(&state, &settle_command(&first, true), 3, start);
+        tell(&mut state, decision.events, start);
+        let task = state.tasks.position(&first.task).unwrap();
+        let next = state.tasks.dependents(task).find(|other| state.tasks.is_ready(*other));
+        let next = state.tasks.id(next.unwrap()).clone();
+        tell(&mut state, vec![TaskEvent::HandedOver { task: next.clone() }.into()], start);
+        assert_eq!(state.tasks.get(&next).unwrap().status, TaskStatus::Yours);
+        let reopen = Command::ReopenTask {
+            task: first.task.clone(),
+            occurrence: first.occurrence,
+            by: Actor::Person,
+        };
+        let decision = decide_command(&state, &reopen, 3, start);
+        tell(&mut state, decision.events, start);
+        assert_eq!(state.tasks.get(&next).unwrap().status, TaskStatus::Pending);
+        assert_eq!(state.totals.anomalies, 0);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Commands in, decisions out.
 
 use super::*;
-use planwright_model::event::{Record, SessionEvent};
+use planwright_model::event::{Record, RiskClass, SessionEvent};
+use planwright_model::requests::{AskReason, ToolCallQuestion, permission_request};
 use planwright_model::{
-    Actor, Answer, ChoiceAction, GraphFacts, Plan, RequestId, RunKind, Seq, TaskLink, TaskNode,
+    Actor, Answer, CallId, ChoiceAction, GraphFacts, Plan, RequestId, RunKind, Seq, TaskLink,
+    TaskNode,
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -141,6 +143,71 @@ fn an_answer_that_is_not_offered_is_refused() {
     let decision =
         decide_command(&state_after(proposed()), &answer(ChoiceAction::Happened), 3, NOW);
     assert_eq!(kinds(&decision), ["approval.refused"]);
+}
+
+#[test]
+fn approving_a_changed_plan_after_a_failure_runs_what_failed_again() {
+    let mut state = failed();
+    let mut changed = plan();
+    changed.tasks[0].run = RunKind::Shell("echo again".into());
+    let facts = Arc::clone(&state.plan.current.as_ref().unwrap().facts);
+    let revise = Command::Revise { plan: changed.into(), facts, normalization: Vec::new() };
+    for event in decide_command(&state, &revise, 3, NOW).events {
+        state.apply(&Record::new(state.seq.next(), NOW, event));
+    }
+    let id = state.requests.oldest_open().unwrap().request.id;
+    let approve = Command::Answer {
+        id,
+        answer: Answer::from(ChoiceAction::ApproveAndRun),
+        by: Actor::Person,
+    };
+    let decision = decide_command(&state, &approve, 3, NOW);
+    assert_eq!(
+        kinds(&decision),
+        [
+            "approval.answered",
+            "plan.approved",
+            "task.reset",
+            "task.reset",
+            "task.reset",
+            "run.started"
+        ]
+    );
+}
+
+#[test]
+fn a_typed_rule_that_does_not_fit_leaves_the_question_open() {
+    let id = RequestId(2);
+    let request = permission_request(
+        id,
+        &ToolCallQuestion {
+            call: &CallId { task: "a".into(), attempt: 1, step: 1 },
+            title: "A task",
+            tool: "shell",
+            class: RiskClass::Execute,
+            why: &AskReason::Strict,
+            command: Some("cargo test"),
+            url: None,
+            directory: None,
+            files: Vec::new(),
+            args: &serde_json::Value::Null,
+            preview: None,
+            is_foreign: false,
+            has_network: false,
+            unconfined: None,
+            rule: Some("exactly this command".to_owned()),
+        },
+    );
+    let mut events = proposed();
+    events.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
+    let typed = |text: &str| Command::Answer {
+        id,
+        answer: Answer::with_text(ChoiceAction::AllowAlways, text.to_owned()),
+        by: Actor::Person,
+    };
+    let state = state_after(events);
+    assert_eq!(kinds(&decide_command(&state, &typed("npm *"), 3, NOW)), ["approval.refused"]);
+    assert_eq!(kinds(&decide_command(&state, &typed(""), 3, NOW)), ["approval.answered"]);
 }
 
 #[test]

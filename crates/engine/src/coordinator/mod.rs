@@ -1,10 +1,14 @@
 //! What follows when a task ends: pure rules over the state, which the driver turns into events.
 
 pub mod adapt;
+pub(crate) mod criteria;
 pub(crate) mod queue;
+pub(crate) mod resources;
 
 use planwright_model::event::{CallOutcome, Event, RunCounts, RunEvent, TaskEvent};
-use planwright_model::{Category, ExecutionFailure, SkipReason, TaskNode};
+use planwright_model::{
+    Category, ExecutionFailure, RetryCause, RunCondition, SkipReason, TaskNode,
+};
 use planwright_state::{SessionState, TaskStatus, TaskTable};
 
 /// The longest wait before a retry.
@@ -45,6 +49,22 @@ pub fn retry_delay_ms(failure: &ExecutionFailure, failed: u32) -> Option<u64> {
     Some(own.max(failure.retry_after_ms.unwrap_or(0)))
 }
 
+/// The same for a task: a command that states its retries has those.
+pub fn next_attempt_delay_ms(
+    task: &TaskNode,
+    failure: &ExecutionFailure,
+    failed: u32,
+) -> Option<u64> {
+    let Some(policy) = &task.retries else { return retry_delay_ms(failure, failed) };
+    let cause = match failure.code.as_str() {
+        "exit_status" | "criteria_unmet" | "criteria_failed" => RetryCause::Exit,
+        "timeout" => RetryCause::Timeout,
+        "signal" => RetryCause::Signal,
+        _ => return retry_delay_ms(failure, failed),
+    };
+    policy.delay_ms(cause, failed)
+}
+
 /// By how much the best affinity of a task exceeds that of the tool in use; 0 where nothing is said about tools.
 pub fn affinity_delta(task: &TaskNode, tool: &str) -> f64 {
     if task.tool_affinity.is_empty() {
@@ -58,7 +78,7 @@ pub fn affinity_delta(task: &TaskNode, tool: &str) -> f64 {
 pub fn skips_after_failure(state: &SessionState, task: usize) -> Vec<Event> {
     state
         .tasks
-        .descendants(task)
+        .blocked_descendants(task)
         .into_iter()
         .filter(|descendant| state.tasks.row(*descendant).status == TaskStatus::Pending)
         .map(|descendant| skipped_event(&state.tasks, descendant, SkipReason::DependencyFailed))
@@ -69,6 +89,11 @@ pub fn skips_after_failure(state: &SessionState, task: usize) -> Vec<Event> {
 pub fn skips_of_pending(state: &SessionState, reason: SkipReason) -> Vec<Event> {
     (0..state.tasks.len())
         .filter(|task| state.tasks.row(*task).status == TaskStatus::Pending)
+        // What cleans up runs also when the rest is given up.
+        .filter(|task| {
+            reason != SkipReason::Aborted
+                || state.tasks.run_condition(*task) == RunCondition::Success
+        })
         .map(|task| skipped_event(&state.tasks, task, reason))
         .collect()
 }
@@ -109,7 +134,7 @@ fn is_dead_end(status: TaskStatus) -> bool {
 pub fn run_finished_event(state: &SessionState, elapsed_ms: u64) -> RunEvent {
     let counts = state.tasks.status_counts();
     RunEvent::Finished {
-        success: counts.done == counts.total(),
+        success: state.tasks.is_successful(),
         counts: RunCounts {
             completed: counts.done,
             failed: counts.failed,

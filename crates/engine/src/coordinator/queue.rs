@@ -71,6 +71,11 @@ impl ReadyQueue {
         Some(task as usize)
     }
 
+    /// How early a task goes; smaller is earlier.
+    pub(crate) fn rank(&self, task: usize) -> u32 {
+        self.rank.get(task).copied().unwrap_or(u32::MAX)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.heap.len()
     }

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::{DeferredAction, Driver, TURN};
+use super::{DeferredAction, Driver, TURN, task_brief};
 use crate::agent_port::AgentPortMessage;
 use crate::caps;
 use crate::controller;
-use crate::job::{AgentBrief, Job, TaskRef};
-use planwright_agents::DependencyResult;
+use crate::job::{AgentBrief, Job, JobWork, TaskRef};
 use planwright_llm::cost::BudgetCeiling;
 use planwright_model::event::{
     ApprovalEvent, CallOutcome, Event, PauseCause, PlanningEvent, RunEvent, TaskEvent,
@@ -21,6 +20,17 @@ use planwright_model::request::RequestDetail;
 use planwright_model::{
     Answer, CallId, ChoiceAction, ExecutionFailure, Request, RequestId, RequestKind, RunCap, TaskId,
 };
+
+/// Whether an agent waits for the answer.
+fn is_agent_request(kind: &RequestKind) -> bool {
+    matches!(
+        kind,
+        RequestKind::Permission { .. }
+            | RequestKind::TaskCap { .. }
+            | RequestKind::AgentQuestion { .. }
+            | RequestKind::PartlyDone { .. }
+    )
+}
 
 impl Driver {
     pub(super) fn on_agent_message(&mut self, message: AgentPortMessage) {
@@ -121,7 +131,7 @@ impl Driver {
         let Some(open) = self.state.requests.open.get(&id) else { return };
         match &open.request.kind {
             RequestKind::Permission { call, .. } if self.is_shell_task(&call.task) => {}
-            RequestKind::Permission { .. } | RequestKind::TaskCap { .. } => {
+            kind if is_agent_request(kind) => {
                 self.answered_early.push((Arc::clone(&open.request), answer.clone()));
             }
             RequestKind::InDoubt { call } if answer.action == ChoiceAction::RunAgain => {
@@ -186,41 +196,25 @@ impl Driver {
     }
 
     fn open_agent_requests(&self) -> impl Iterator<Item = &Request> {
-        self.state.requests.open.values().map(|open| &*open.request).filter(|request| {
-            matches!(request.kind, RequestKind::Permission { .. } | RequestKind::TaskCap { .. })
-        })
+        let open = self.state.requests.open.values().map(|open| &*open.request);
+        open.filter(|request| is_agent_request(&request.kind))
     }
 
     /// Begins an attempt of an agent. Its own calls are journaled one by one; the attempt as a whole has no intent.
     pub(super) fn start_agent(&mut self, task: usize, node: &TaskRef, attempt: u32) {
         let call = CallId { task: node.id.clone(), attempt, step: 0 };
         self.running.insert(call.clone(), CancellationToken::new());
-        let context = self
-            .state
-            .tasks
-            .dependencies(task)
-            .map(|on| {
-                let id = self.state.tasks.id(on).clone();
-                DependencyResult {
-                    title: self
-                        .task_node(on)
-                        .map(|node| node.description.clone())
-                        .unwrap_or_default(),
-                    outcome: self.state.tasks.row(on).status.label().to_owned(),
-                    answer: self.state.agents.final_answer(&id).unwrap_or_default().to_owned(),
-                    task: id,
-                }
-            })
-            .collect();
         let brief = AgentBrief {
             goal: self.state.session.goal.clone(),
-            context,
+            context: task_brief::dependency_results(&self.state, task),
+            overview: task_brief::plan_overview(&self.state, task),
             past: self.state.agents.resumable_progress(&node.id).cloned(),
         };
         let job = Job {
             session: self.journal.session().clone(),
             call,
             task: node.clone(),
+            work: JobWork::Attempt,
             workspace: std::path::PathBuf::from(&self.state.session.workspace),
             confined: false,
             brief: Some(Box::new(brief)),

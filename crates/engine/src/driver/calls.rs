@@ -4,8 +4,8 @@ use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
 use super::{Driver, TURN, panic_text};
-use crate::agent_runner::HANDED_OVER;
 use crate::{Job, coordinator};
+use planwright_agents::HANDED_OVER;
 use planwright_model::event::{CallEvent, CallOutcome, SessionEvent, TaskEvent};
 use planwright_model::{CallId, Category, ExecutionFailure, SkipReason, TaskNode};
 use planwright_tools::process::{CallReport, CallReporter};
@@ -37,6 +37,9 @@ impl Driver {
             return;
         }
         let call = call.clone();
+        if let CallReport::Output { stream, text } = &report {
+            self.capture_output(&call, *stream, text);
+        }
         match report {
             CallReport::Spawned { pid, started_ticks } => {
                 self.record(CallEvent::Spawned { call, pid, started_ticks });
@@ -64,6 +67,9 @@ impl Driver {
                     self.record(concluded);
                 }
                 self.running.remove(&call);
+                if self.continue_checks(&call, &outcome) {
+                    return;
+                }
                 self.end_attempt(&call, &outcome, elapsed_ms);
             }
         }
@@ -106,23 +112,25 @@ impl Driver {
         let Some(task) = self.state.tasks.position(&call.task) else { return };
         let attempt = call.attempt;
         match verdict {
+            Ok(()) if self.state.close_hold(task, (self.options.clock)()).is_some() => {
+                let id = call.task.clone();
+                self.record(TaskEvent::AwaitingClose { task: id, attempt, elapsed_ms });
+                self.closable.push(task);
+            }
             Ok(()) => {
-                self.record(TaskEvent::Completed {
-                    task: call.task.clone(),
-                    attempt,
-                    elapsed_ms,
-                    by: None,
-                    note: None,
-                });
-                self.revive_dependents(task);
+                let completed = TaskEvent::completed(call.task.clone(), attempt, elapsed_ms);
+                self.record_completion(task, completed);
             }
             Err(failure) if failure.code == "cap_reached" => self.pause_for_budget(call, &failure),
             Err(failure) if failure.code == HANDED_OVER => {
                 self.record(TaskEvent::HandedOver { task: call.task.clone() });
             }
             Err(failure) => {
-                let retry_in_ms = coordinator::retry_delay_ms(&failure, attempt);
-                let gone = retry_in_ms.is_none();
+                let node = self.task_node(task);
+                let retry_in_ms = node
+                    .and_then(|node| coordinator::next_attempt_delay_ms(node, &failure, attempt));
+                let tolerated = node.is_some_and(|node| node.continue_on_error);
+                let gone = retry_in_ms.is_none() && !tolerated;
                 self.record(TaskEvent::Failed {
                     task: call.task.clone(),
                     attempt,
@@ -135,6 +143,11 @@ impl Driver {
                 }
             }
         }
+    }
+
+    pub(super) fn record_completion(&mut self, task: usize, completed: TaskEvent) {
+        self.record(completed);
+        self.revive_dependents(task);
     }
 
     pub(super) fn revive_dependents(&mut self, task: usize) {
@@ -151,7 +164,9 @@ impl Driver {
         let failure = self.state.tasks.row(task).failure.clone();
         // Who knows what the rest of the run would do with hooks and settings that nobody looked at.
         let tampered = failure.is_some_and(|failure| failure.code == "protected_changed");
-        if tampered || self.task_node(task).is_some_and(TaskNode::aborts_on_failure) {
+        let fails_fast =
+            self.state.plan.current.as_ref().is_some_and(|current| current.plan.fail_fast);
+        if tampered || fails_fast || self.task_node(task).is_some_and(TaskNode::aborts_on_failure) {
             for event in coordinator::skips_of_pending(&self.state, SkipReason::Aborted) {
                 self.record(event);
             }

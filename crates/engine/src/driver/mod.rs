@@ -18,11 +18,14 @@ use tokio_util::sync::CancellationToken;
 
 mod agents;
 mod calls;
+mod checks;
 mod closing;
 mod commit;
+mod holds;
 mod permission;
 mod planning;
 mod ready;
+mod task_brief;
 
 pub(super) use commit::journal_row;
 use commit::next_acknowledgement;
@@ -31,6 +34,7 @@ use super::agent_port::{AgentPortMessage, AgentPortReceiver};
 use super::controller::{self, DriverEffect};
 use super::coordinator;
 use super::coordinator::queue::ReadyQueue;
+use super::coordinator::resources::ResourceLedger;
 use super::plan_rows::changed_plan_row;
 use super::{EngineOptions, Job};
 use planwright_model::event::{
@@ -105,7 +109,15 @@ pub(super) struct Driver {
     handovers: Vec<usize>,
     /// Tasks of agents that wait while the run is offline.
     held: Vec<usize>,
-    /// Tasks that wait for the time of their next attempt.
+    /// What the tasks of the plan share, and who waits for it.
+    resources: ResourceLedger,
+    /// Tasks whose work is done and whose end may have become possible.
+    closable: Vec<usize>,
+    /// Tasks whose command succeeded and whose checks nobody is at.
+    unchecked: Vec<usize>,
+    /// What commands printed that exit criteria look into.
+    captured: HashMap<TaskId, String>,
+    /// Tasks that wait for the time of their next attempt, of their start or of their end.
     timers: BinaryHeap<Reverse<(Timestamp, usize)>>,
     outbox: Vec<Record>,
     /// Whether the outbox holds more than output.
@@ -167,6 +179,10 @@ impl Driver {
             refused: Vec::new(),
             handovers: Vec::new(),
             held: Vec::new(),
+            resources: ResourceLedger::default(),
+            closable: Vec::new(),
+            unchecked: Vec::new(),
+            captured: HashMap::new(),
             timers: BinaryHeap::new(),
             outbox: Vec::new(),
             urgent: false,
@@ -218,6 +234,7 @@ impl Driver {
         for event in first {
             self.record(event);
         }
+        self.rebuild_holds();
         self.complete_answered_tasks();
         if let Some(receiver) = &self.options.agent_receiver {
             receiver.publish_view(&self.state);
@@ -369,12 +386,14 @@ impl Driver {
             return;
         }
         self.queue_stage();
+        self.close_finished_tasks();
         if self.state.run.phase != RunPhase::Running
             || !self.state.is_runnable()
             || self.pause_at_cap()
         {
             return;
         }
+        self.resume_checks();
         while let Some(task) = self.handovers.pop() {
             self.start_if_ready(task);
         }
@@ -385,12 +404,21 @@ impl Driver {
             let Some(task) = self.queue.pop() else { break };
             self.start_if_ready(task);
         }
+        // What started or ended just now may let others end, and those let others start.
+        if !self.closable.is_empty() {
+            return self.advance_run();
+        }
+        self.prune_timers();
         if self.resume_online() {
             return self.advance_run();
         }
         if self.is_run_over() {
             for event in coordinator::skips_of_pending(&self.state, SkipReason::Deadlock) {
                 self.record(event);
+            }
+            self.close_finished_tasks();
+            if self.state.tasks.awaiting_close_count() > 0 {
+                return;
             }
             let elapsed = self.state.at.map_or(0, |now| self.state.run.worked_ms(now));
             let finished = coordinator::run_finished_event(&self.state, elapsed);
@@ -405,7 +433,7 @@ fn redact_command(command: &Command, redactor: &Redactor) -> Command {
     let text = match &mut command {
         Command::Answer { answer, .. } => &mut answer.text,
         Command::CompleteTask { note, .. } | Command::MarkTask { note, .. } => note,
-        Command::NoteTask { text, .. } => {
+        Command::NoteTask { text, .. } | Command::MessageTask { text, .. } => {
             *text = redactor.redact(text).into_owned();
             return command;
         }

@@ -138,6 +138,8 @@ impl Driver {
         let Some(position) = self.state.tasks.position(task) else { return };
         if self.state.tasks.row(position).status.is_settled() {
             self.withdraw_stale_requests(task, "the task is settled");
+        } else if self.has_open_checks(position) {
+            self.unchecked.push(position);
         } else {
             self.enqueue(position);
         }

@@ -27,7 +27,8 @@ pub(super) struct StageInFlight {
 /// What a stage's worker has to say; `Done` is the last.
 #[derive(Debug)]
 pub(super) enum StageReport {
-    Record(Box<Event>),
+    /// Events that are journaled together.
+    Record(Vec<Event>),
     /// What it came to. Result and transition are one batch: a process that is killed leaves both or neither.
     Done(StageResult),
     /// Ideas that the person asked for, whatever stage it is.
@@ -68,10 +69,10 @@ impl Driver {
         let sender = self.stage_in.clone();
         tokio::spawn(async move {
             // Facts of a stage are few and small; a queue without a bound keeps the model from waiting for the disk.
-            let (facts, mut said) = mpsc::unbounded_channel::<Event>();
-            let say = move |event: Event| {
+            let (facts, mut said) = mpsc::unbounded_channel::<Vec<Event>>();
+            let say = move |events: Vec<Event>| {
                 // The receiver lives as long as the work that calls this.
-                let _ = facts.send(event);
+                let _ = facts.send(events);
             };
             let work = async move {
                 match planner.active_model(&talk) {
@@ -89,8 +90,8 @@ impl Driver {
             let work = loop {
                 tokio::select! {
                     biased;
-                    Some(event) = said.recv() => {
-                        let report = StageReport::Record(Box::new(event));
+                    Some(events) = said.recv() => {
+                        let report = StageReport::Record(events);
                         if sender.send((number, report)).await.is_err() {
                             return;
                         }
@@ -99,8 +100,8 @@ impl Driver {
                 }
             };
             // A session that has ended takes nothing any more, here and below.
-            while let Ok(event) = said.try_recv() {
-                let _ = sender.send((number, StageReport::Record(Box::new(event)))).await;
+            while let Ok(events) = said.try_recv() {
+                let _ = sender.send((number, StageReport::Record(events))).await;
             }
             let _ = sender.send((number, StageReport::Done(work))).await;
         });
@@ -114,8 +115,8 @@ impl Driver {
         let sender = self.stage_in.clone();
         tokio::spawn(async move {
             let facts = std::sync::Mutex::new(Vec::new());
-            let say = |event: Event| {
-                facts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(event);
+            let say = |events: Vec<Event>| {
+                facts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(events);
             };
             let cancel = CancellationToken::new();
             let looking = planner.brainstorm(&talk, now, &say, &cancel);
@@ -154,7 +155,11 @@ impl Driver {
             StageReport::Ideas(events) => self.on_ideas(events),
             // What a stage says after it was cancelled or overtaken no longer counts.
             _ if overtaken => {}
-            StageReport::Record(event) => self.record(*event),
+            StageReport::Record(events) => {
+                for event in events {
+                    self.record(event);
+                }
+            }
             StageReport::Done(work) => {
                 for event in work.events {
                     self.record(event);
@@ -202,18 +207,16 @@ impl Driver {
         }
     }
 
-    /// How long the model that drafts may still be silent, or work at all; `None` while none does.
+    /// How long the model that drafts may still work; `None` while none does. How long one of its calls may take is for
+    /// the call itself to know.
     pub(super) fn model_timeout(&self) -> Option<std::time::Duration> {
         self.stage.as_ref()?;
         let talk = &self.state.planning;
         self.options.planner.as_ref()?.active_model(talk)?;
-        let after = |since: Option<jiff::Timestamp>, seconds: u64| {
-            let limit = jiff::SignedDuration::from_secs(i64::try_from(seconds).ok()?);
-            since?.saturating_add(limit).ok()
-        };
-        let silent = after(talk.last_visible, talk.limits.wall_time_sec)?;
-        let whole = after(talk.segment_began, talk.limits.segment_max_sec)?;
-        Some(super::duration_until(silent.min(whole), (self.options.clock)()))
+        let seconds = i64::try_from(talk.limits.segment_max_sec).ok()?;
+        let limit = jiff::SignedDuration::from_secs(seconds);
+        let end = talk.segment_began?.saturating_add(limit).ok()?;
+        Some(super::duration_until(end, (self.options.clock)()))
     }
 
     /// The model took too long. What it may still say is not acted on; the person decides.

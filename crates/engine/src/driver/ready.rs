@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{DeferredAction, Driver};
 use crate::coordinator::adapt::{JobPressure, load_per_core, next_jobs};
 use crate::coordinator::queue::ReadyQueue;
+use crate::job::JobWork;
 use crate::{CallDurability, Job, TaskRef, caps, controller, coordinator};
 use planwright_model::event::{
     ApprovalEvent, CallEvent, PauseCause, RepeatClass, RiskClass, RunEvent, TaskEvent,
@@ -28,6 +29,7 @@ impl Driver {
         };
         self.queue =
             ReadyQueue::new(&current.plan, &current.facts, self.options.features, available);
+        self.rebuild_holds();
         for task in 0..self.state.tasks.len() {
             self.enqueue(task);
         }
@@ -49,7 +51,11 @@ impl Driver {
 
     /// Keeps the ready queue true after a task changed: only the task and its direct dependents can be affected.
     pub(super) fn on_task_changed(&mut self, event: &TaskEvent) {
+        if matches!(event, TaskEvent::Held { .. }) {
+            return;
+        }
         let Some(task) = self.state.tasks.position(event.task_id()) else { return };
+        self.sync_holds(task);
         self.enqueue(task);
         for nth in 0.. {
             let Some(dependent) = self.state.tasks.nth_dependent(task, nth) else { break };
@@ -75,8 +81,13 @@ impl Driver {
                 return;
             }
             self.timers.pop();
+            if task >= self.state.tasks.len() {
+                continue;
+            }
             if self.state.tasks.is_ready(task) {
                 self.queue.push(task);
+            } else if self.state.tasks.row(task).awaiting_close.is_some() {
+                self.closable.push(task);
             }
         }
     }
@@ -99,7 +110,7 @@ impl Driver {
             && self.queue.is_empty()
             && self.timers.is_empty()
             && counts.yours == 0
-            && counts.running == 0
+            && counts.running == self.state.tasks.awaiting_close_count()
             && self.state.requests.open.is_empty()
     }
 
@@ -147,7 +158,7 @@ impl Driver {
 
     /// Starts a task that may start. One whose tool is refused waits until the tool is tried again.
     pub(super) fn start_if_ready(&mut self, task: usize) {
-        if !self.state.tasks.is_ready(task) {
+        if !self.state.tasks.is_ready(task) || self.skip_unneeded(task) {
             return;
         }
         let is_agent =
@@ -166,7 +177,7 @@ impl Driver {
         if refused_ms > 0 && !self.is_human_task(task) {
             let again = now.saturating_add(SignedDuration::from_millis(refused_ms as i64));
             self.timers.push(Reverse((again.unwrap_or(now), task)));
-        } else {
+        } else if !self.is_held(task) {
             self.start_task(task);
         }
     }
@@ -222,7 +233,8 @@ impl Driver {
                     && self.options.durability == CallDurability::Grouped;
                 let session = self.journal.session().clone();
                 let confined = self.is_confined(&node);
-                let job = Job { session, call, task: node, workspace, confined, brief: None };
+                let work = JobWork::Attempt;
+                let job = Job { session, call, task: node, work, workspace, confined, brief: None };
                 if safe {
                     self.early.push(job);
                 } else {

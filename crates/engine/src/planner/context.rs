@@ -143,10 +143,11 @@ impl Planner {
             open.truncate(allowed);
             let questions = open
                 .into_iter()
-                .map(|ContextQuestion { key, text, assumed, choices }| PlanQuestion {
+                .map(|ContextQuestion { key, text, assumed, changes, choices }| PlanQuestion {
                     key,
                     text,
                     assumed,
+                    changes,
                     choices,
                 })
                 .collect();
@@ -162,7 +163,7 @@ impl Planner {
 }
 
 /// Why a text is not a goal that can be planned, in a sentence.
-fn why_no_goal(goal: &Goal) -> Option<String> {
+pub(super) fn why_no_goal(goal: &Goal) -> Option<String> {
     if goal.text.is_empty() {
         return Some("there is no goal yet".to_owned());
     }
@@ -201,6 +202,7 @@ fn ask_for_unusable_date(open: &mut Vec<ContextQuestion>, goal: &Goal, context: 
             key: "horizon_weeks".to_owned(),
             text,
             assumed: weeks.to_string(),
+            changes: "It decides when the plan ends and how full the weeks are.".to_owned(),
             choices: Vec::new(),
         },
     );

@@ -7,6 +7,7 @@
 mod answers;
 mod calendar_source;
 mod context;
+mod conversation;
 mod ideas;
 mod kind;
 mod model;
@@ -30,6 +31,7 @@ use jiff::tz::TimeZone;
 pub(crate) use answers::check_answer;
 pub use calendar_source::{CalendarSource, KnownEvents};
 pub(crate) use context::questions_allowed;
+pub use conversation::{LookOnlyHost, PlanningWorkspace};
 pub use model::ModelClient;
 pub(crate) use outline::empty_steps;
 pub use prompts::{PROMPTS, PlanningPrompts};
@@ -42,7 +44,7 @@ use planwright_drafting::offline::goal::{CalendarRegion, GoalParseContext};
 use planwright_drafting::offline::{SubtypeProposals, TemplateLibrary};
 use planwright_drafting::person_profile::PersonProfile;
 use planwright_model::event::Event;
-use planwright_model::{PlanState, Stage};
+use planwright_model::{AgentProfile, PlanState, Stage};
 use planwright_plan::confidence::ConfidenceSettings;
 use planwright_schedule::OtherBlock;
 use planwright_state::PlanningSlice;
@@ -138,8 +140,17 @@ impl Planner {
 
     /// The model that is asked in the present state, if one is.
     pub fn active_model(&self, talk: &PlanningSlice) -> Option<&Arc<ModelClient>> {
-        let drafts = matches!(talk.place.state, PlanState::DraftOutline | PlanState::DraftRoadmap);
-        self.model.as_ref().filter(|_| drafts && !talk.offline)
+        use PlanState::{CollectContext, DraftOutline, DraftRoadmap, DraftSchedule};
+        let state = talk.place.state;
+        self.model.as_ref().filter(|client| {
+            let works = match client.planning_profile(talk) {
+                AgentProfile::Large => {
+                    matches!(state, CollectContext | DraftOutline | DraftRoadmap | DraftSchedule)
+                }
+                AgentProfile::Small => matches!(state, DraftOutline | DraftRoadmap),
+            };
+            works && !talk.offline
+        })
     }
 
     pub(crate) fn local_date(&self, now: Timestamp) -> Date {
@@ -164,6 +175,15 @@ impl Planner {
             SubtypeProposals::Off
         }
     }
+}
+
+/// What a simple reader understands of the goal, for a model to check.
+fn said_hints(talk: &PlanningSlice, read_as: GoalParseContext, today: Date) -> Vec<String> {
+    let goal = planwright_drafting::offline::goal::Goal::parse(&talk.goal, read_as);
+    planwright_drafting::fact_reading::read_goal_facts(&goal)
+        .into_iter()
+        .filter_map(|fact| Some(format!("\"{}\" = {}", fact.text, fact.reading?.describe(today))))
+        .collect()
 }
 
 /// A subtype that the person named in words: the words as one plain name, if they make one.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 /// Name and text of every built-in prompt of planning.
-pub const PROMPTS: [(&str, &str); 5] = [
+pub const PROMPTS: [(&str, &str); 6] = [
     ("agent_system", include_str!("../../../../assets/prompts/agent_system.md")),
     ("pattern_selector", include_str!("../../../../assets/prompts/pattern_selector.md")),
     ("node_generator", include_str!("../../../../assets/prompts/node_generator.md")),
     ("roadmap_builder", include_str!("../../../../assets/prompts/roadmap_builder.md")),
     ("brainstormer", include_str!("../../../../assets/prompts/brainstormer.md")),
+    ("open_planner", include_str!("../../../../assets/prompts/planner/open_planner.md")),
 ];
 
 /// The prompts in use.
@@ -41,6 +42,11 @@ impl PlanningPrompts {
         self
     }
 
+    /// A prompt by its name.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.texts.get(name).map(String::as_str).unwrap_or_default()
+    }
+
     /// The system prompt for one tool of planning.
     pub(super) fn system_prompt(&self, tool: &str) -> String {
         let name = match tool {
@@ -50,8 +56,7 @@ impl PlanningPrompts {
             "Brainstormer" => "brainstormer",
             _ => "",
         };
-        let text = |name: &str| self.texts.get(name).map(String::as_str).unwrap_or_default();
-        format!("{}\n\n{}", text("agent_system"), text(name)).trim().to_owned()
+        format!("{}\n\n{}", self.text("agent_system"), self.text(name)).trim().to_owned()
     }
 }
 

@@ -6,17 +6,16 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Planner, StageResult, relax, trace};
 use planwright_drafting::controller::ControllerOutcome;
-use planwright_model::catch_up::{OpenWork, TaskOccurrence};
+use planwright_drafting::offline::{RoomierContext, roomier_contexts};
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{
     AdaptationAction, AdaptationLogEntry, AssumptionOrigin, NodeOrigin, PlanContext, PlanDrafter,
-    PlanningToolName, Roadmap, Schedule, ScheduledBlock, Stage, TaskId,
+    PlanningToolName, Roadmap, Schedule, Severity, Stage,
 };
-use planwright_plan::grammar::repair_stage;
+use planwright_plan::grammar::{repair_stage, validate_stage};
 use planwright_schedule::calendar::WorkCalendar;
 use planwright_schedule::{
-    OpenWorkRequest, ScheduleError, ScheduleRequest, describe_moved_times, next_start,
-    replan_open_work, schedule_roadmap,
+    DraftScheduleRequest, ScheduleError, describe_moved_times, next_start, schedule_draft,
 };
 use planwright_state::PlanningSlice;
 
@@ -71,8 +70,15 @@ impl Planner {
             work =
                 work.with_event(PlanningEvent::ContextSet { context: Arc::new(context.clone()) });
         }
-        match self.schedule_open_work(talk, &roadmap, &context, now) {
-            Ok(made) => {
+        match self.schedule_beside_others(talk, &roadmap, &context, now) {
+            Ok((made, roomier)) => {
+                if let Some(roomier) = roomier {
+                    work = work
+                        .with_event(PlanningEvent::ContextSet {
+                            context: Arc::new(roomier.context),
+                        })
+                        .with_event(PlanningEvent::Said { text: roomier.summary });
+                }
                 let told = vec![format!("{} blocks", made.blocks.len())];
                 let events = self.calendar.current_events();
                 let moved = describe_moved_times(&roadmap, &made, &self.others, &events);
@@ -97,7 +103,7 @@ impl Planner {
 
     /// Moves the first day to today where nobody named one, time is left today, and the work is small or due soon. Other
     /// plans start tomorrow, unless the person approves them with a start today.
-    fn start_today(
+    pub(super) fn start_today(
         &self,
         context: &PlanContext,
         roadmap: &Roadmap,
@@ -127,57 +133,62 @@ impl Planner {
         })
     }
 
-    /// Schedules what is not done. Nothing is placed before `now`, what is done keeps its time, and a block that the
-    /// person put somewhere stays there unless that time has passed.
-    fn schedule_open_work(
+    /// Schedules the open work around the person's other plans. Where they leave too little room, whatever of the time is
+    /// only assumed gives way until it fits; what the person stated stays, and is asked about.
+    fn schedule_beside_others(
+        &self,
+        talk: &PlanningSlice,
+        roadmap: &Roadmap,
+        context: &PlanContext,
+        now: Timestamp,
+    ) -> Result<(Schedule, Option<RoomierContext>), ScheduleError> {
+        let made = self.schedule_open_work(talk, roadmap, context, now)?;
+        let broken = self.count_broken_rules(talk, roadmap, context, &made);
+        if self.others.is_empty() || broken == 0 {
+            return Ok((made, None));
+        }
+        for roomier in roomier_contexts(context) {
+            let later = self.schedule_open_work(talk, roadmap, &roomier.context, now)?;
+            if self.count_broken_rules(talk, roadmap, &roomier.context, &later) == 0 {
+                return Ok((later, Some(roomier)));
+            }
+        }
+        Ok((made, None))
+    }
+
+    /// Counts what a person would have to fix in a schedule.
+    fn count_broken_rules(
+        &self,
+        talk: &PlanningSlice,
+        roadmap: &Roadmap,
+        context: &PlanContext,
+        schedule: &Schedule,
+    ) -> usize {
+        let Some(mut plan) = self.plan_artifacts(talk) else { return 0 };
+        plan.outline.plan_context = context.clone();
+        plan.roadmap = Some(roadmap.clone());
+        plan.schedule = Some(schedule.clone());
+        let found = validate_stage(Stage::Schedule, &plan);
+        found.iter().filter(|rule| rule.severity != Severity::Warning).count()
+    }
+
+    pub(super) fn schedule_open_work(
         &self,
         talk: &PlanningSlice,
         roadmap: &Roadmap,
         context: &PlanContext,
         now: Timestamp,
     ) -> Result<Schedule, ScheduleError> {
-        let placed = |block: &&ScheduledBlock| block.locked && block.start.at >= now;
-        let before = talk.schedule.as_deref();
-        let locked: Vec<ScheduledBlock> =
-            before.iter().flat_map(|before| &before.blocks).filter(placed).cloned().collect();
-        let events = self.calendar.current_events();
-        let mut wanted = ScheduleRequest::new(roadmap, context);
-        wanted.events = &events;
-        wanted.others = &self.others;
-        wanted.locked = &locked;
-        wanted.not_before = Some(first_start(now));
-        // Not by version: a plan that is as it was has the dates that it had.
-        let wanted = wanted.with_plan_seed(&talk.goal, 1);
-        let Some(before) = before.filter(|_| !talk.frozen.is_empty()) else {
-            return schedule_roadmap(&wanted);
-        };
-        let repeats = |id: &TaskId| {
-            roadmap.nodes.iter().any(|node| node.id == *id && node.recurrence.is_some())
-        };
-        let over = |block: &&ScheduledBlock| {
-            block.end.at <= now
-                && !talk.frozen.tasks.contains(&block.plan_node_id)
-                && !repeats(&block.plan_node_id)
-        };
-        let late = before.blocks.iter().filter(over);
-        let work = OpenWork {
-            settled_tasks: talk.frozen.tasks.clone(),
-            settled_times: talk.frozen.times.clone(),
-            late: late
-                .map(|block| TaskOccurrence::new(block.plan_node_id.clone(), block.occurrence))
-                .collect(),
-        };
-        let request = OpenWorkRequest {
+        schedule_draft(&DraftScheduleRequest {
             roadmap,
             context,
-            schedule: before,
-            work: &work,
-            events: &events,
+            before: talk.schedule.as_deref(),
+            settled: &talk.frozen.to_open_work(),
+            events: &self.calendar.current_events(),
             others: &self.others,
+            goal: &talk.goal,
             now,
-            seed: wanted.seed,
-        };
-        replan_open_work(&request, &|block| block.locked)
+        })
     }
 
     /// Takes the change requests up and goes on in the same state, where the changed plan is scheduled next.

@@ -18,6 +18,8 @@ use planwright_state::SessionState;
 mod edits;
 mod facts;
 mod living;
+mod open_answers;
+mod open_planning;
 mod policy;
 mod requests;
 
@@ -621,6 +623,7 @@ fn scripted(
         next_ask: Arc::default(),
         temperature: None,
         max_output_tokens: None,
+        workspace: None,
     })
 }
 
@@ -658,7 +661,7 @@ impl Talk {
                 return;
             }
             let said = std::sync::Mutex::new(Vec::new());
-            let say = |event| said.lock().unwrap().push(event);
+            let say = |events: Vec<Event>| said.lock().unwrap().extend(events);
             let cancel = tokio_util::sync::CancellationToken::new();
             let talk = self.state.planning.clone();
             let work = match self.planner.active_model(&talk).cloned() {

@@ -6,7 +6,7 @@ use super::{Planner, StageResult, trace};
 use planwright_drafting::controller::{ControllerOutcome, stage_outcome};
 use planwright_model::PlanningToolName;
 use planwright_model::event::PlanningEvent;
-use planwright_model::{Stage, StageAssessment, TaskId};
+use planwright_model::{Stage, StageAssessment, TaskId, Violation};
 use planwright_plan::confidence::{ConfidenceFacts, judge_stage};
 use planwright_plan::grammar::{BROKEN_FACT_RULE, PlanArtifacts, PlanSurroundings, validate_stage};
 use planwright_state::PlanningSlice;
@@ -68,22 +68,9 @@ impl Planner {
         stage_outcome(stage, &StageAssessment { confidence, violations })
     }
 
-    pub(super) fn validate_stage(
-        &self,
-        stage: Stage,
-        talk: &PlanningSlice,
-        now: Timestamp,
-    ) -> StageResult {
-        let watch =
-            trace::ToolTraceTimer::start(talk, PlanningToolName::GrammarValidator, &self.session);
-        let Some(mut plan) = self.plan_artifacts(talk) else {
-            return watch.finish(
-                StageResult::new(ControllerOutcome::InvalidFatal),
-                Some(0.0),
-                Vec::new(),
-            );
-        };
-        // A stage is judged on its own: what a later one left behind from before a revision does not count.
+    /// The plan as a stage is judged: what a later one left behind from before a revision does not count.
+    fn judged_artifacts(&self, stage: Stage, talk: &PlanningSlice) -> Option<PlanArtifacts> {
+        let mut plan = self.plan_artifacts(talk)?;
         if stage < Stage::Schedule {
             plan.schedule = None;
         }
@@ -93,6 +80,30 @@ impl Planner {
         if stage == Stage::Schedule {
             leave_out_frozen(&mut plan, talk);
         }
+        Some(plan)
+    }
+
+    /// What the rules of a stage find in the plan as it stands.
+    pub(super) fn stage_violations(&self, stage: Stage, talk: &PlanningSlice) -> Vec<Violation> {
+        self.judged_artifacts(stage, talk)
+            .map_or_else(Vec::new, |plan| validate_stage(stage, &plan))
+    }
+
+    pub(super) fn validate_stage(
+        &self,
+        stage: Stage,
+        talk: &PlanningSlice,
+        now: Timestamp,
+    ) -> StageResult {
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::GrammarValidator, &self.session);
+        let Some(plan) = self.judged_artifacts(stage, talk) else {
+            return watch.finish(
+                StageResult::new(ControllerOutcome::InvalidFatal),
+                Some(0.0),
+                Vec::new(),
+            );
+        };
         let violations = validate_stage(stage, &plan);
         let score = talk.self_scores.get(&stage).copied();
         let settings = &self.settings.confidence;

@@ -8,6 +8,7 @@ use crate::transport::{
     AnswerDecoder, DecodeFault, DecodeProgress, WireEvent, find_server_error, parse_json,
 };
 use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
+use planwright_model::{ReasoningFormat, ReasoningItem};
 
 /// Everything received so far.
 #[derive(Debug)]
@@ -32,8 +33,17 @@ enum AnthropicBlock {
         name: String,
         arguments: String,
     },
-    /// Thinking and other blocks that are not part of the answer.
+    /// A thought, with the signature it must be sent back with.
+    Thought(Value),
+    /// Other blocks that are not part of the answer.
     Aside,
+}
+
+/// Appends to a text field of a block.
+fn append_text(block: &mut Value, field: &str, more: &str) {
+    let mut text = block.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    text.push_str(more);
+    block[field] = text.into();
 }
 
 impl AnthropicDecoder {
@@ -97,6 +107,7 @@ impl AnthropicDecoder {
                 let arguments = input.map(Value::to_string).unwrap_or_default();
                 AnthropicBlock::Call { id: text("id"), name: text("name"), arguments }
             }
+            "thinking" | "redacted_thinking" => AnthropicBlock::Thought(block.clone()),
             _ => AnthropicBlock::Aside,
         });
     }
@@ -129,8 +140,13 @@ impl AnthropicDecoder {
                     deltas(AnswerDelta::Call { index, name, arguments: piece });
                 }
             }
-            (AnthropicBlock::Aside, "thinking_delta") => {
-                deltas(AnswerDelta::Thinking { text: text("thinking") });
+            (AnthropicBlock::Thought(block), "thinking_delta") => {
+                let text = text("thinking");
+                append_text(block, "thinking", &text);
+                deltas(AnswerDelta::Thinking { text });
+            }
+            (AnthropicBlock::Thought(block), "signature_delta") => {
+                append_text(block, "signature", &text("signature"));
             }
             _ => {}
         }
@@ -205,6 +221,7 @@ impl AnswerDecoder for AnthropicDecoder {
             return Err(DecodeFault::Truncated);
         };
         let (mut text, mut tool_calls, mut answer) = (String::new(), Vec::new(), None);
+        let mut reasoning = Vec::new();
         for block in self.blocks {
             match block {
                 AnthropicBlock::Text(piece) => text.push_str(&piece),
@@ -218,6 +235,16 @@ impl AnswerDecoder for AnthropicDecoder {
                     let arguments = if arguments.is_empty() { "{}".to_owned() } else { arguments };
                     tool_calls.push(RawToolCall { id, name, arguments });
                 }
+                AnthropicBlock::Thought(raw) => reasoning.push(ReasoningItem {
+                    format: ReasoningFormat::Anthropic,
+                    position: u32::try_from(tool_calls.len()).unwrap_or(u32::MAX),
+                    text: raw
+                        .get("thinking")
+                        .and_then(Value::as_str)
+                        .unwrap_or_default()
+                        .to_owned(),
+                    raw,
+                }),
                 AnthropicBlock::Aside => {}
             }
         }
@@ -231,9 +258,54 @@ impl AnswerDecoder for AnthropicDecoder {
             text,
             tool_calls,
             usage: self.usage,
+            reasoning,
             finish,
             model: self.model,
             spent_on_retries: TokenUsage::default(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ignore_deltas;
+    use serde_json::json;
+
+    #[test]
+    fn thoughts_are_kept_with_their_signatures_in_their_place() {
+        let events = [
+            json!({"type": "message_start", "message": {"model": "m"}}),
+            json!({"type": "content_block_start", "index": 0,
+                "content_block": {"type": "thinking", "thinking": "", "signature": ""}}),
+            json!({"type": "content_block_delta", "index": 0,
+                "delta": {"type": "thinking_delta", "thinking": "First "}}),
+            json!({"type": "content_block_delta", "index": 0,
+                "delta": {"type": "thinking_delta", "thinking": "look."}}),
+            json!({"type": "content_block_delta", "index": 0,
+                "delta": {"type": "signature_delta", "signature": "abc=="}}),
+            json!({"type": "content_block_start", "index": 1,
+                "content_block": {"type": "tool_use", "id": "t", "name": "f", "input": {}}}),
+            json!({"type": "content_block_start", "index": 2,
+                "content_block": {"type": "redacted_thinking", "data": "opaque"}}),
+            json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
+            json!({"type": "message_stop"}),
+        ];
+        let mut decoder = AnthropicDecoder::new("m", ToolNameMap::default(), None);
+        for event in events {
+            let event = WireEvent { name: "message".into(), data: event.to_string() };
+            decoder.decode_event(&event, &ignore_deltas).unwrap();
+        }
+        let answer = Box::new(decoder).finish().unwrap();
+        let first = json!({"type": "thinking", "thinking": "First look.", "signature": "abc=="});
+        let second = json!({"type": "redacted_thinking", "data": "opaque"});
+        let item = |position, text: &str, raw| ReasoningItem {
+            format: ReasoningFormat::Anthropic,
+            position,
+            text: text.into(),
+            raw,
+        };
+        assert_eq!(answer.reasoning, [item(0, "First look.", first), item(1, "", second)]);
+        assert_eq!(answer.text, "", "a thought is not the answer");
     }
 }

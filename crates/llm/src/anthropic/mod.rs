@@ -3,15 +3,17 @@
 mod decode;
 mod request;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::tool_names::ToolNameMap;
 use super::transport::{
     AnswerDecoder, FailedAttempt, HttpModel, ProviderAdapter, ProviderConnection, ProviderEndpoint,
     StreamFraming, WireRequest,
 };
-use super::{GenerateRequest, LanguageModel, ModelError, ModelInfo};
+use super::{
+    GenerateRequest, LanguageModel, ModelError, ModelFacts, ModelInfo, ThinkingControl,
+    ThinkingSupport,
+};
 
 /// The API version sent with every request.
 pub(crate) const VERSION: &str = "2023-06-01";
@@ -19,14 +21,67 @@ pub(crate) const VERSION: &str = "2023-06-01";
 /// The tool that carries an answer constrained to a schema.
 const ANSWER_TOOL: &str = "give_answer";
 
+/// What a model of this interface accepts: known from the table, corrected by refusals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AnthropicDialect {
+    /// Newer models reject the temperature parameter.
+    temperature: bool,
+    /// Models that think cannot be forced to call a tool; the prompt asks them to instead.
+    forced: bool,
+    /// `None` where the model is not asked to think.
+    control: Option<ThinkingControl>,
+    /// The text of thoughts is returned only where this is asked for.
+    display: bool,
+    effort: bool,
+}
+
+impl AnthropicDialect {
+    fn from_facts(facts: &ModelFacts) -> Self {
+        let thinks = facts.thinking != ThinkingSupport::None;
+        Self {
+            temperature: true,
+            forced: facts.thinking != ThinkingSupport::Always,
+            control: thinks.then_some(facts.control),
+            display: true,
+            effort: !facts.efforts.is_empty(),
+        }
+    }
+
+    /// Adjusts to a refusal. Returns `true` if the next attempt differs.
+    fn adjust_to_refusal(&mut self, message: &str, request: &GenerateRequest) -> bool {
+        let message = message.to_ascii_lowercase();
+        let off = |field: &mut bool| std::mem::replace(field, false);
+        if request.temperature.is_some() && message.contains("temperature") {
+            return off(&mut self.temperature);
+        }
+        if message.contains("tool_choice") {
+            return off(&mut self.forced);
+        }
+        if message.contains("display") && off(&mut self.display) {
+            return true;
+        }
+        if message.contains("effort") || message.contains("output_config") {
+            return off(&mut self.effort);
+        }
+        // Each generation of models accepts another form; the last resort is not to ask for thinking.
+        if message.contains("thinking") || message.contains("budget_tokens") {
+            let before = self.control;
+            self.control = match before {
+                Some(ThinkingControl::Adaptive) => Some(ThinkingControl::Budget),
+                Some(ThinkingControl::Budget | ThinkingControl::Level) | None => None,
+            };
+            return before.is_some();
+        }
+        false
+    }
+}
+
 #[derive(Debug)]
 struct AnthropicAdapter {
     model: String,
+    facts: ModelFacts,
     stream: bool,
-    /// Newer models reject the temperature parameter.
-    temperature: AtomicBool,
-    /// Models that always think cannot be forced to call a tool; the prompt asks them to instead.
-    forced: AtomicBool,
+    dialect: Mutex<AnthropicDialect>,
 }
 
 pub(crate) fn open_model(
@@ -36,30 +91,31 @@ pub(crate) fn open_model(
 ) -> Result<Arc<dyn LanguageModel>, ModelError> {
     let adapter = AnthropicAdapter {
         model: info.model.clone(),
+        facts: info.facts.clone(),
         stream,
-        temperature: AtomicBool::new(true),
-        forced: AtomicBool::new(true),
+        dialect: Mutex::new(AnthropicDialect::from_facts(&info.facts)),
     };
     Ok(Arc::new(HttpModel { info, adapter, connection: ProviderConnection::open(endpoint)? }))
+}
+
+impl AnthropicAdapter {
+    fn dialect(&self) -> AnthropicDialect {
+        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl ProviderAdapter for AnthropicAdapter {
     fn build_request(&self, request: &GenerateRequest) -> WireRequest {
         let streamed = request.stream && self.stream;
-        let mut body = request::build_body(
-            &self.model,
-            request,
+        let shape = request::RequestShape {
+            model: &self.model,
+            facts: &self.facts,
+            dialect: self.dialect(),
             streamed,
-            self.forced.load(Ordering::Relaxed),
-        );
-        if !self.temperature.load(Ordering::Relaxed)
-            && let Some(fields) = body.as_object_mut()
-        {
-            fields.remove("temperature");
-        }
+        };
         WireRequest {
-            path: "/v1/messages",
-            body,
+            path: "/v1/messages".into(),
+            body: request::build_body(&shape, request),
             framing: streamed.then_some(StreamFraming::Events),
         }
     }
@@ -74,13 +130,42 @@ impl ProviderAdapter for AnthropicAdapter {
     }
 
     fn adjust_to_failure(&self, broken: &FailedAttempt, request: &GenerateRequest) -> bool {
-        if broken.status != Some(400) {
-            return false;
+        let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
+        broken.status == Some(400) && dialect.adjust_to_refusal(&broken.error.message, request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Message, ModelTable};
+
+    #[test]
+    fn refused_forms_of_thinking_are_given_up_one_by_one() {
+        let facts = ModelTable::built_in().find_facts("claude-opus-4-6").unwrap();
+        let mut dialect = AnthropicDialect::from_facts(facts);
+        let mut request = GenerateRequest::new(vec![Message::user("x")]);
+        request.temperature = Some(0.2);
+        assert_eq!(dialect.control, Some(ThinkingControl::Adaptive));
+        for (message, changed) in [
+            ("thinking.display: unknown value", true),
+            ("output_config.effort is not supported", true),
+            ("adaptive thinking is not supported on this model", true),
+            ("thinking.budget_tokens is not supported", true),
+            ("thinking is odd", false),
+            ("tool_choice forces tool use, which is not supported with thinking", true),
+            ("`temperature` may only be set to 1", true),
+            ("messages: too many", false),
+        ] {
+            assert_eq!(dialect.adjust_to_refusal(message, &request), changed, "{message}");
         }
-        let message = broken.error.message.to_ascii_lowercase();
-        if request.temperature.is_some() && message.contains("temperature") {
-            return self.temperature.swap(false, Ordering::Relaxed);
-        }
-        message.contains("tool_choice") && self.forced.swap(false, Ordering::Relaxed)
+        let given_up = AnthropicDialect {
+            temperature: false,
+            forced: false,
+            control: None,
+            display: false,
+            effort: false,
+        };
+        assert_eq!(dialect, given_up);
     }
 }

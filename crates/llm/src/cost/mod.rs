@@ -7,7 +7,7 @@ pub mod tokens;
 use serde::{Deserialize, Serialize};
 
 pub use ledger::{BudgetCeiling, Ledger, SpendingPurpose};
-pub use prices::{ModelPricing, Price, PriceTable, TokenRates};
+pub use prices::{ModelPricing, Price, TokenRates};
 pub use tokens::TokenCalibration;
 
 use super::{GenerateRequest, GeneratedAnswer, TokenUsage};
@@ -15,6 +15,9 @@ use planwright_model::MicroDollars;
 
 /// The output limit of an answer when the request sets none.
 pub const USUAL_OUTPUT_TOKENS: u32 = 4096;
+
+/// The part of the room for thinking that an estimate counts: one in this many tokens.
+const USUAL_THINKING_SHARE: u32 = 4;
 
 /// The most a call could cost, computed before it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,14 +29,17 @@ pub struct CostEstimate {
 }
 
 impl CostEstimate {
-    /// Uses our own count of the prompt and the whole output the request allows.
+    /// Uses our own count of the prompt, the whole answer the request allows, and what thinking usually takes.
     pub fn from_request(
         request: &GenerateRequest,
         pricing: &ModelPricing,
         calibration: &TokenCalibration,
     ) -> Self {
         let input_tokens = calibration.correct_estimate(tokens::estimate_request_tokens(request));
-        let output_tokens = u64::from(request.max_output_tokens.unwrap_or(USUAL_OUTPUT_TOKENS));
+        // A model seldom uses its whole room for thinking; counting all of it would stop most calls at a small cap.
+        let thinking = u64::from(request.thinking_tokens.unwrap_or(0) / USUAL_THINKING_SHARE);
+        let answer = u64::from(request.max_output_tokens.unwrap_or(USUAL_OUTPUT_TOKENS));
+        let output_tokens = answer + thinking;
         let cost = pricing.usage_cost(&TokenUsage::from_counts(input_tokens, output_tokens));
         Self { input_tokens, output_tokens, cost }
     }
@@ -153,6 +159,7 @@ mod tests {
             usage,
             finish: FinishReason::Stop,
             model: "m".into(),
+            reasoning: Vec::new(),
             spent_on_retries: TokenUsage::default(),
         }
     }
@@ -223,5 +230,8 @@ mod tests {
         let estimate = CostEstimate::from_request(&request, &pricing, &TokenCalibration::default());
         assert_eq!(estimate.output_tokens, 500);
         assert_eq!(estimate.cost, Some(MicroDollars(estimate.input_tokens + 1000)));
+        request.thinking_tokens = Some(8_000);
+        let thinking = CostEstimate::from_request(&request, &pricing, &TokenCalibration::default());
+        assert_eq!(thinking.output_tokens, 2_500, "a quarter of the room for thinking");
     }
 }

@@ -1,11 +1,9 @@
-//! Token prices. The built-in table is dated; the config overrides it; for unknown models only tokens are counted.
+//! Token prices. They come from the table of models or from the config; for unknown models only tokens are counted.
 
 use serde::{Deserialize, Serialize};
 
 use crate::TokenUsage;
 use planwright_model::MicroDollars;
-
-const BUILT_IN: &str = include_str!("../../../../assets/prices.toml");
 
 const MILLION: u128 = 1_000_000;
 
@@ -93,134 +91,9 @@ impl ModelPricing {
     }
 }
 
-/// The built-in prices.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PriceTable {
-    /// The date on which the prices were looked up.
-    pub as_of: String,
-    rows: Vec<PriceRow>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct PriceRow {
-    provider: String,
-    model: String,
-    price: Price,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PriceTableFile {
-    as_of: String,
-    price: Vec<PriceRowFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PriceRowFile {
-    provider: String,
-    model: String,
-    input: f64,
-    output: f64,
-    cached: Option<f64>,
-    cache_write: Option<f64>,
-    long: Option<LongPriceFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LongPriceFile {
-    after: u64,
-    input: f64,
-    output: f64,
-    cached: Option<f64>,
-    cache_write: Option<f64>,
-}
-
-impl PriceTable {
-    pub fn built_in() -> Self {
-        Self::parse(BUILT_IN).expect("the built-in price table is well formed, which a test checks")
-    }
-
-    fn parse(text: &str) -> Result<Self, toml::de::Error> {
-        let file: PriceTableFile = toml::from_str(text)?;
-        let rows = file.price.into_iter().map(|row| PriceRow {
-            price: Price {
-                rates: TokenRates::from_dollars(row.input, row.output, row.cached, row.cache_write),
-                long: row.long.map(|long| {
-                    (
-                        long.after,
-                        TokenRates::from_dollars(
-                            long.input,
-                            long.output,
-                            long.cached,
-                            long.cache_write,
-                        ),
-                    )
-                }),
-            },
-            provider: row.provider,
-            model: row.model,
-        });
-        Ok(Self { as_of: file.as_of, rows: rows.collect() })
-    }
-
-    /// Finds the price of a model by name. A dated or suffixed name has the price of the model it begins with.
-    pub fn find_price(&self, provider: &str, model: &str) -> Option<Price> {
-        let fits = |row: &&PriceRow| {
-            row.provider == provider
-                && model.strip_prefix(row.model.as_str()).is_some_and(is_version_suffix)
-        };
-        self.rows.iter().filter(fits).max_by_key(|row| row.model.len()).map(|row| row.price)
-    }
-}
-
-/// `gpt-4o-2024-08-06` has the price of `gpt-4o`; `gpt-4o-mini` does not.
-fn is_version_suffix(rest: &str) -> bool {
-    rest.is_empty()
-        || rest == "-latest"
-        || (rest.starts_with(['-', '@'])
-            && rest.len() >= 5
-            && rest.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'@')))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_built_in_table_parses_and_prices_are_plausible() {
-        let table = PriceTable::built_in();
-        assert!(table.as_of.parse::<jiff::civil::Date>().is_ok(), "{}", table.as_of);
-        for row in &table.rows {
-            assert!(row.price.rates.output >= row.price.rates.input, "{}", row.model);
-            assert!(
-                row.price.rates.cached.is_none_or(|cached| cached <= row.price.rates.input),
-                "{}",
-                row.model
-            );
-        }
-    }
-
-    #[test]
-    fn dated_names_are_priced_as_their_model_and_others_are_not() {
-        let row = |model: &str, input| PriceRow {
-            provider: "p".into(),
-            model: model.into(),
-            price: Price::flat(TokenRates { input, output: 9, cached: None, cache_write: None }),
-        };
-        let table =
-            PriceTable { as_of: String::new(), rows: vec![row("big", 5), row("big-mini", 1)] };
-        let input = |model| table.find_price("p", model).map(|price| price.rates.input);
-        assert_eq!(input("big"), Some(5));
-        assert_eq!(input("big-2026-01-31"), Some(5));
-        assert_eq!(input("big-20260131"), Some(5));
-        assert_eq!(input("big-latest"), Some(5));
-        assert_eq!(input("big-mini-2026-01-31"), Some(1));
-        assert_eq!(input("big-huge"), None);
-        assert_eq!(input("bigger"), None);
-        assert_eq!(table.find_price("q", "big"), None);
-    }
 
     #[test]
     fn costs_are_exact_rounded_up_and_saturate() {

@@ -68,6 +68,7 @@ pub fn max_request_tokens(request: &GenerateRequest) -> u64 {
         MessagePart::Text { text } => text.len(),
         MessagePart::Call(call) => call.name.len() + call.arguments.to_string().len(),
         MessagePart::Result { content, .. } => content.len(),
+        MessagePart::Reasoning(item) => item.raw.to_string().len(),
     });
     let tools = request
         .tools
@@ -84,7 +85,8 @@ pub fn max_answer_tokens(request: &GenerateRequest, generated: &GeneratedAnswer)
     let calls = generated.tool_calls.iter().map(|call| call.name.len() + call.arguments.len());
     let seen = (generated.text.len() + calls.sum::<usize>()) as u64;
     let allowed = request.max_output_tokens.map_or(LONGEST_ANSWER, u64::from);
-    seen.saturating_add(allowed).saturating_add(MARGIN)
+    let thinking = u64::from(request.thinking_tokens.unwrap_or(0));
+    seen.saturating_add(allowed).saturating_add(thinking).saturating_add(MARGIN)
 }
 
 /// Estimates the tokens of a message.
@@ -97,6 +99,8 @@ pub(crate) fn estimate_message_tokens(message: &Message) -> u64 {
                 + PER_MESSAGE
         }
         MessagePart::Result { content, .. } => estimate_text_tokens(content) + PER_MESSAGE,
+        // Signatures are long and cost nothing; what is read is the thought.
+        MessagePart::Reasoning(item) => estimate_text_tokens(&item.text) + PER_MESSAGE,
     });
     PER_MESSAGE + parts.sum::<u64>()
 }

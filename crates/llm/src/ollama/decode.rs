@@ -132,6 +132,7 @@ impl AnswerDecoder for OllamaDecoder {
             text: self.text,
             tool_calls: self.calls,
             usage: self.usage,
+            reasoning: Vec::new(),
             finish,
             model: self.model,
             spent_on_retries: TokenUsage::default(),

@@ -12,11 +12,16 @@ use super::transport::{
     AnswerDecoder, FailedAttempt, HttpModel, ProviderAdapter, ProviderConnection, ProviderEndpoint,
     StreamFraming, WireRequest,
 };
-use super::{GenerateRequest, JsonSupport, LanguageModel, ModelCapability, ModelError, ModelInfo};
+use super::{
+    GenerateRequest, JsonSupport, LanguageModel, ModelCapability, ModelError, ModelFacts,
+    ModelInfo, ThinkingControl, ThinkingSupport,
+};
 
 #[derive(Debug)]
 struct OllamaAdapter {
     model: String,
+    facts: ModelFacts,
+    window: Option<u32>,
     stream: bool,
 }
 
@@ -25,7 +30,12 @@ pub(crate) fn open_model(
     endpoint: ProviderEndpoint,
     stream: bool,
 ) -> Result<Arc<dyn LanguageModel>, ModelError> {
-    let adapter = OllamaAdapter { model: info.model.clone(), stream };
+    let adapter = OllamaAdapter {
+        model: info.model.clone(),
+        facts: info.facts.clone(),
+        window: info.context_window,
+        stream,
+    };
     Ok(Arc::new(HttpModel { info, adapter, connection: ProviderConnection::open(endpoint)? }))
 }
 
@@ -37,18 +47,38 @@ pub async fn installed_models(endpoint: ProviderEndpoint) -> Result<Vec<String>,
     Ok(models.into_iter().flatten().filter_map(name).collect())
 }
 
-/// The capabilities and the context length a server reports for one of its models.
+/// What a server reports about one of its models.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OllamaDescription {
+    pub capability: Option<ModelCapability>,
+    pub window: Option<u32>,
+    /// The levels of thinking it can be set to; `None` if it does not think.
+    pub thinking: Option<Vec<String>>,
+}
+
+impl OllamaDescription {
+    /// Puts what the server reports beside what the table says.
+    pub(crate) fn complete_facts(&self, facts: &mut ModelFacts) {
+        if let (Some(levels), ThinkingSupport::None) = (&self.thinking, facts.thinking) {
+            facts.thinking = ThinkingSupport::Optional;
+            facts.control = ThinkingControl::Level;
+            facts.efforts.clone_from(levels);
+        }
+    }
+}
+
+/// Asks a server about one of its models.
 pub async fn describe_model(
     endpoint: ProviderEndpoint,
     model: &str,
-) -> Result<(Option<ModelCapability>, Option<u32>), ModelError> {
+) -> Result<OllamaDescription, ModelError> {
     let body = json!({"model": model});
     Ok(parse_description(
         &ProviderConnection::open(endpoint)?.fetch_json("/api/show", Some(&body)).await?,
     ))
 }
 
-fn parse_description(answer: &Value) -> (Option<ModelCapability>, Option<u32>) {
+fn parse_description(answer: &Value) -> OllamaDescription {
     let listed = answer.get("capabilities").and_then(Value::as_array);
     let capability = listed.map(|listed| ModelCapability {
         tools: listed.iter().any(|name| name == "tools"),
@@ -61,14 +91,23 @@ fn parse_description(answer: &Value) -> (Option<ModelCapability>, Option<u32>) {
         .and_then(|facts| facts.iter().find(|(name, _)| name.ends_with(".context_length")))
         .and_then(|(_, length)| length.as_u64())
         .and_then(|length| u32::try_from(length).ok());
-    (capability, window)
+    let thinks = listed.is_some_and(|listed| listed.iter().any(|name| name == "thinking"));
+    let levels = answer.pointer("/thinking/values").and_then(Value::as_array);
+    let levels: Vec<String> =
+        levels.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+    let thinking = (thinks || !levels.is_empty()).then_some(levels);
+    OllamaDescription { capability, window, thinking }
 }
 
 impl ProviderAdapter for OllamaAdapter {
     fn build_request(&self, request: &GenerateRequest) -> WireRequest {
         let streamed = request.stream && self.stream;
-        let body = request::build_body(&self.model, request, streamed);
-        WireRequest { path: "/api/chat", body, framing: streamed.then_some(StreamFraming::Lines) }
+        let body = request::build_body(&self.model, &self.facts, self.window, request, streamed);
+        WireRequest {
+            path: "/api/chat".into(),
+            body,
+            framing: streamed.then_some(StreamFraming::Lines),
+        }
     }
 
     fn new_decoder(&self, request: &GenerateRequest) -> Box<dyn AnswerDecoder> {
@@ -88,9 +127,13 @@ mod tests {
     fn a_description_contains_tools_and_context_length() {
         let answer = json!({"capabilities": ["completion", "tools"],
             "model_info": {"general.architecture": "llama", "llama.context_length": 8192}});
-        let (capability, window) = parse_description(&answer);
-        assert!(capability.unwrap().tools);
-        assert_eq!(window, Some(8192));
-        assert_eq!(parse_description(&json!({})), (None, None), "an old server says nothing");
+        let found = parse_description(&answer);
+        assert!(found.capability.unwrap().tools);
+        assert_eq!((found.window, found.thinking), (Some(8192), None));
+        let nothing = parse_description(&json!({}));
+        assert_eq!(nothing, OllamaDescription::default(), "an old server says nothing");
+        let levels = json!({"capabilities": ["thinking"], "thinking": {"values": ["low", "high"]}});
+        let levels = parse_description(&levels).thinking;
+        assert_eq!(levels, Some(vec!["low".to_owned(), "high".to_owned()]));
     }
 }

@@ -2,10 +2,21 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::cost::USUAL_OUTPUT_TOKENS;
+use crate::cost::tokens::estimate_request_tokens;
 use crate::tool_names::ToolNameMap;
-use crate::{GenerateRequest, Message, MessagePart, MessageRole, ToolChoice};
+use crate::{GenerateRequest, Message, MessagePart, MessageRole, ModelFacts, ToolChoice};
 
-pub(super) fn build_body(model: &str, request: &GenerateRequest, streamed: bool) -> Value {
+/// The context a server gives a model unless it is asked for more; what does not fit is cut without a word.
+const USUAL_CONTEXT: u64 = 4_096;
+
+pub(super) fn build_body(
+    model: &str,
+    facts: &ModelFacts,
+    window: Option<u32>,
+    request: &GenerateRequest,
+    streamed: bool,
+) -> Value {
     let names = ToolNameMap::from_request(request);
     let messages: Vec<Value> =
         request.messages.iter().flat_map(|message| wire_messages(message, &names)).collect();
@@ -32,8 +43,14 @@ pub(super) fn build_body(model: &str, request: &GenerateRequest, streamed: bool)
     if let Some(output) = &request.output_schema {
         body.insert("format".into(), output.schema.clone());
     }
+    if let Some(think) = think_value(facts, request) {
+        body.insert("think".into(), think);
+    }
     let mut options = Map::new();
-    if let Some(most) = request.max_output_tokens {
+    if let Some(context) = needed_context(window, request) {
+        options.insert("num_ctx".into(), context.into());
+    }
+    if let Some(most) = request.counted_output_tokens(facts.output) {
         options.insert("num_predict".into(), most.into());
     }
     if let Some(temperature) = request.temperature {
@@ -49,6 +66,23 @@ pub(super) fn build_body(model: &str, request: &GenerateRequest, streamed: bool)
         body.insert("options".into(), options.into());
     }
     Value::Object(body)
+}
+
+/// How much the model is to think, if that can be set: one of its levels, or simply yes.
+fn think_value(facts: &ModelFacts, request: &GenerateRequest) -> Option<Value> {
+    request.thinking_tokens?;
+    let effort = request.effort?;
+    Some(effort.provider_word(&facts.efforts).map_or(Value::Bool(true), Value::from))
+}
+
+/// The context this request needs, in steps so that the server seldom loads the model anew, and at most what the model
+/// has.
+fn needed_context(window: Option<u32>, request: &GenerateRequest) -> Option<u64> {
+    let output = u64::from(request.max_output_tokens.unwrap_or(USUAL_OUTPUT_TOKENS))
+        + u64::from(request.thinking_tokens.unwrap_or(0));
+    let needed = estimate_request_tokens(request) * 5 / 4 + output;
+    let most = u64::from(window?);
+    (needed > USUAL_CONTEXT).then(|| needed.next_power_of_two().min(most))
 }
 
 fn wire_messages(message: &Message, names: &ToolNameMap) -> Vec<Value> {
@@ -89,5 +123,32 @@ fn wire_messages(message: &Message, names: &ToolNameMap) -> Vec<Value> {
                 _ => None,
             })
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ModelEffort, ModelTable};
+
+    #[test]
+    fn a_long_prompt_gets_a_context_it_fits_into() {
+        let body = |words: usize, window| {
+            let request = GenerateRequest::new(vec![Message::user("word ".repeat(words))]);
+            build_body("m", &ModelFacts::default(), window, &request, true)
+        };
+        assert_eq!(body(10_000, Some(131_072))["options"]["num_ctx"], 32_768);
+        assert_eq!(body(10_000, Some(8_192))["options"]["num_ctx"], 8_192);
+        assert!(body(10_000, None).get("options").is_none(), "nothing is known about the model");
+    }
+
+    #[test]
+    fn thinking_is_set_in_the_words_of_the_model() {
+        let mut request = GenerateRequest::new(vec![Message::user("x")]);
+        (request.thinking_tokens, request.effort) = (Some(4_096), Some(ModelEffort::Max));
+        let facts = ModelTable::built_in().find_facts("gpt-oss:20b").cloned().unwrap();
+        let body = |facts: &ModelFacts| build_body("m", facts, None, &request, true);
+        assert_eq!(body(&facts)["think"], "high");
+        assert_eq!(body(&ModelFacts::default())["think"], true);
     }
 }

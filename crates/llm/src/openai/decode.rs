@@ -8,6 +8,7 @@ use crate::transport::{
     AnswerDecoder, DecodeFault, DecodeProgress, WireEvent, find_server_error, parse_json,
 };
 use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
+use planwright_model::{ReasoningFormat, ReasoningItem};
 
 /// Everything received so far.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(super) struct OpenAiDecoder {
     model: String,
     text: String,
     calls: Vec<PartialToolCall>,
+    /// Pieces of reasoning that a reseller wants back.
+    details: Vec<Value>,
     finish: Option<FinishReason>,
     usage: TokenUsage,
     /// Whether anything has been received.
@@ -39,6 +42,7 @@ impl OpenAiDecoder {
             model: model.to_owned(),
             text: String::new(),
             calls: Vec::new(),
+            details: Vec::new(),
             finish: None,
             usage: TokenUsage::default(),
             any: false,
@@ -111,6 +115,8 @@ impl OpenAiDecoder {
                 break;
             }
         }
+        let details = message.get("reasoning_details").and_then(Value::as_array);
+        self.details.extend(details.into_iter().flatten().cloned());
         for field in ["content", "refusal"] {
             if let Some(text) = non_empty_text(message, field) {
                 self.refused |= field == "refusal";
@@ -138,6 +144,12 @@ fn parse_finish_reason(reason: &str) -> FinishReason {
         | "blocklist" | "spii" => FinishReason::Filtered,
         _ => FinishReason::Other(reason.to_owned()),
     }
+}
+
+fn reasoning_detail(raw: Value) -> ReasoningItem {
+    let text = raw.get("text").or_else(|| raw.get("summary")).and_then(Value::as_str);
+    let text = text.unwrap_or_default().to_owned();
+    ReasoningItem { format: ReasoningFormat::ChatCompletions, position: 0, text, raw }
 }
 
 fn non_empty_text(message: &Value, field: &str) -> Option<String> {
@@ -221,6 +233,7 @@ impl AnswerDecoder for OpenAiDecoder {
             text: self.text,
             tool_calls: tool_calls.collect(),
             usage: self.usage,
+            reasoning: self.details.into_iter().map(reasoning_detail).collect(),
             finish,
             model: self.model,
             spent_on_retries: TokenUsage::default(),

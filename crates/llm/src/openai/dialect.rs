@@ -28,6 +28,8 @@ pub(crate) struct OpenAiDialect {
     pub(super) completion_tokens: bool,
     pub(super) temperature: bool,
     pub(super) seed: bool,
+    /// `reasoning_effort` is understood.
+    pub(super) effort: bool,
     /// Requests usage figures at the end of a stream.
     pub(super) usage_option: bool,
     stream: bool,
@@ -45,6 +47,7 @@ impl OpenAiDialect {
         completion_tokens: true,
         temperature: true,
         seed: true,
+        effort: true,
         usage_option: true,
         stream: true,
         stream_with_tools: true,
@@ -114,6 +117,10 @@ impl OpenAiDialect {
                 return true;
             }
         }
+        if self.effort && request.effort.is_some() && message.contains("reasoning") {
+            self.effort = false;
+            return true;
+        }
         let unsupported =
             ["unsupported", "not support", "only the default", "unrecognized", "extra"]
                 .iter()
@@ -170,13 +177,13 @@ mod tests {
 
     fn refusal(status: u16, message: &str) -> FailedAttempt {
         let error = ModelError::new("acme", "bad_request", Category::Recoverable, message, "");
-        FailedAttempt { error, status: Some(status), silence: false }
+        FailedAttempt { error, status: Some(status), timed_out: false }
     }
 
     fn asking_json() -> GenerateRequest {
         let mut request = GenerateRequest::new(vec![Message::user("x")]);
         let schema = serde_json::json!({"type": "object"});
-        request.output_schema = Some(OutputSchema { name: "x".into(), schema });
+        request.output_schema = Some(OutputSchema::new("x", schema));
         request
     }
 
@@ -206,11 +213,11 @@ mod tests {
     fn streaming_is_disabled_only_if_that_helps() {
         let request = GenerateRequest::new(vec![Message::user("x")]);
         let error = ModelError::new("acme", "empty_answer", Category::Transient, "nothing", "");
-        let empty = FailedAttempt { error, status: None, silence: false };
+        let empty = FailedAttempt { error, status: None, timed_out: false };
         let mut dialect = OpenAiDialect::COMPATIBLE;
         assert!(dialect.adjust_to_refusal(&empty, &request) && !dialect.can_stream(&request));
         let error = ModelError::new("acme", "unreachable", Category::Transient, "reset", "");
-        let reset = FailedAttempt { error, status: None, silence: false };
+        let reset = FailedAttempt { error, status: None, timed_out: false };
         assert!(
             !dialect.adjust_to_refusal(&reset, &request) && !dialect.can_stream(&request),
             "no answer at all"

@@ -1,24 +1,28 @@
-//! Adapter for chat completions as defined by `OpenAI`, and for the many servers that implement most of it.
+//! Adapters for the two interfaces of `OpenAI`: chat completions, which many servers implement for the most part, and
+//! the Responses API.
 
 mod decode;
 mod dialect;
 mod request;
+mod responses;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) use dialect::OpenAiDialect;
+pub(crate) use responses::open_model as open_responses_model;
 
 use super::tool_names::ToolNameMap;
 use super::transport::{
     AnswerDecoder, FailedAttempt, HttpModel, ProviderAdapter, ProviderConnection, ProviderEndpoint,
     StreamFraming, WireRequest,
 };
-use super::{GenerateRequest, LanguageModel, ModelError, ModelInfo};
+use super::{GenerateRequest, LanguageModel, ModelError, ModelFacts, ModelInfo};
 
 /// Talks to one model of a server that implements the API.
 #[derive(Debug)]
 struct OpenAiAdapter {
     model: String,
+    facts: ModelFacts,
     /// What this server is known to accept.
     dialect: Mutex<OpenAiDialect>,
 }
@@ -29,7 +33,11 @@ pub(crate) fn open_model(
     endpoint: ProviderEndpoint,
     dialect: OpenAiDialect,
 ) -> Result<Arc<dyn LanguageModel>, ModelError> {
-    let adapter = OpenAiAdapter { model: info.model.clone(), dialect: Mutex::new(dialect) };
+    let adapter = OpenAiAdapter {
+        model: info.model.clone(),
+        facts: info.facts.clone(),
+        dialect: Mutex::new(dialect),
+    };
     Ok(Arc::new(HttpModel { info, adapter, connection: ProviderConnection::open(endpoint)? }))
 }
 
@@ -43,9 +51,9 @@ impl ProviderAdapter for OpenAiAdapter {
     fn build_request(&self, request: &GenerateRequest) -> WireRequest {
         let dialect = self.dialect();
         let streamed = dialect.can_stream(request);
-        let body = request::build_body(&self.model, request, &dialect);
+        let body = request::build_body(&self.model, &self.facts, request, &dialect);
         WireRequest {
-            path: "/chat/completions",
+            path: "/chat/completions".into(),
             body,
             framing: streamed.then_some(StreamFraming::Events),
         }

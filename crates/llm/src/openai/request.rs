@@ -4,16 +4,25 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::{JsonForm, OpenAiDialect};
 use crate::tool_names::ToolNameMap;
-use crate::{GenerateRequest, Message, MessagePart, MessageRole, OutputSchema, ToolChoice};
+use crate::{
+    GenerateRequest, Message, MessagePart, MessageRole, ModelEffort, ModelFacts, OutputSchema,
+    ToolChoice,
+};
+use planwright_model::ReasoningFormat;
 
-pub(super) fn build_body(model: &str, request: &GenerateRequest, dialect: &OpenAiDialect) -> Value {
+pub(super) fn build_body(
+    model: &str,
+    facts: &ModelFacts,
+    request: &GenerateRequest,
+    dialect: &OpenAiDialect,
+) -> Value {
     let names = ToolNameMap::from_request(request);
     let mut body = Map::new();
     body.insert("model".into(), model.into());
     let mut messages: Vec<Value> =
         request.messages.iter().flat_map(|message| wire_messages(message, &names)).collect();
     if let Some(output) = &request.output_schema {
-        if !(dialect.shows_schema && dialect.json == JsonForm::Schema) {
+        if needs_schema_prompt(output, dialect) {
             messages.push(json!({"role": "user", "content": schema_prompt(output)}));
         }
         if let Some(format) = response_format(output, dialect.json) {
@@ -43,9 +52,13 @@ pub(super) fn build_body(model: &str, request: &GenerateRequest, dialect: &OpenA
             body.insert("stream_options".into(), json!({"include_usage": true}));
         }
     }
-    if let Some(most) = request.max_output_tokens {
+    // Servers count thinking as output.
+    if let Some(most) = request.counted_output_tokens(facts.output) {
         let field = if dialect.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
         body.insert(field.into(), most.into());
+    }
+    if let Some(word) = effort_word(facts, request).filter(|_| dialect.effort) {
+        body.insert("reasoning_effort".into(), word.into());
     }
     if let Some(temperature) = request.temperature.filter(|_| dialect.temperature) {
         body.insert("temperature".into(), temperature.into());
@@ -57,6 +70,25 @@ pub(super) fn build_body(model: &str, request: &GenerateRequest, dialect: &OpenA
         body.insert("stop".into(), json!(request.stop));
     }
     Value::Object(body)
+}
+
+/// The word for the effort the person set, as the model knows it; servers of unknown models are sent our own.
+fn effort_word<'a>(facts: &'a ModelFacts, request: &GenerateRequest) -> Option<&'a str> {
+    let effort = request.effort?;
+    effort.provider_word(&facts.efforts).or_else(|| {
+        let unknown = facts.label.is_none();
+        unknown.then(|| if effort == ModelEffort::Max { "high" } else { effort.as_str() })
+    })
+}
+
+/// Whether the model must be shown the schema. A grammar keeps it from writing anything else without telling it what is
+/// wanted, which a prompt that describes the answer does as well.
+fn needs_schema_prompt(output: &OutputSchema, dialect: &OpenAiDialect) -> bool {
+    match dialect.json {
+        JsonForm::Schema => !dialect.shows_schema && !output.described,
+        JsonForm::ObjectWithSchema => !output.described,
+        JsonForm::Object | JsonForm::Prompt => true,
+    }
 }
 
 fn wire_messages(message: &Message, names: &ToolNameMap) -> Vec<Value> {
@@ -85,6 +117,13 @@ fn wire_messages(message: &Message, names: &ToolNameMap) -> Vec<Value> {
                 .collect();
             if !calls.is_empty() {
                 wire["tool_calls"] = calls.into();
+            }
+            let details: Vec<Value> = message
+                .reasoning(ReasoningFormat::ChatCompletions)
+                .map(|item| item.raw.clone())
+                .collect();
+            if !details.is_empty() {
+                wire["reasoning_details"] = details.into();
             }
             vec![wire]
         }
@@ -136,7 +175,7 @@ fn schema_prompt(output: &OutputSchema) -> String {
 }
 
 /// Strict output is rejected for schemas that leave anything open.
-fn is_strict(schema: &Value) -> bool {
+pub(super) fn is_strict(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => {
             let closed = match fields.get("properties").and_then(Value::as_object) {
@@ -176,7 +215,8 @@ mod tests {
         request.tools =
             vec![ToolSpec { name: "file.read".into(), description: "Reads".into(), schema }];
         request.tool_choice = ToolChoice::Named("file.read".into());
-        let body = build_body("m", &request, &OpenAiDialect::COMPATIBLE);
+        let facts = ModelFacts::default();
+        let body = build_body("m", &facts, &request, &OpenAiDialect::COMPATIBLE);
         assert_eq!(body["messages"][1]["content"], "");
         assert_eq!(body["messages"][1]["tool_calls"][0]["function"]["name"], "file_read");
         assert_eq!(
@@ -186,6 +226,43 @@ mod tests {
         assert_eq!(body["messages"][2]["tool_call_id"], "c1");
         assert_eq!(body["tool_choice"]["function"]["name"], "file_read");
         assert_eq!(body["stream_options"]["include_usage"], true);
+    }
+
+    #[test]
+    fn an_effort_is_sent_in_the_words_of_the_model_and_thinking_gets_room() {
+        let mut request = GenerateRequest::new(vec![Message::user("x")]);
+        (request.max_output_tokens, request.thinking_tokens) = (Some(1_000), Some(16_384));
+        request.effort = Some(ModelEffort::Max);
+        let body = |model: &str| {
+            let facts = crate::ModelTable::built_in().find_facts(model).cloned();
+            build_body(model, &facts.unwrap_or_default(), &request, &OpenAiDialect::HOSTED)
+        };
+        assert_eq!(body("gpt-5")["reasoning_effort"], "high");
+        assert_eq!(body("gpt-5")["max_completion_tokens"], 17_384);
+        assert_eq!(body("gpt-6.1-sol")["reasoning_effort"], "max");
+        assert_eq!(body("who-knows")["reasoning_effort"], "high");
+        assert!(body("gpt-4o").get("reasoning_effort").is_none(), "it does not think");
+    }
+
+    #[test]
+    fn a_described_schema_is_sent_once() {
+        let schema = json!({"type": "object", "title": "only-once"});
+        let mut request = GenerateRequest::new(vec![Message::user("x")]);
+        let count = |request: &GenerateRequest, json| {
+            let mut dialect = OpenAiDialect::COMPATIBLE;
+            dialect.json = json;
+            let body = build_body("m", &ModelFacts::default(), request, &dialect);
+            body.to_string().matches("only-once").count()
+        };
+        request.output_schema =
+            Some(OutputSchema { described: true, ..OutputSchema::new("step", schema.clone()) });
+        for form in
+            [JsonForm::Schema, JsonForm::ObjectWithSchema, JsonForm::Object, JsonForm::Prompt]
+        {
+            assert_eq!(count(&request, form), 1, "{form:?}");
+        }
+        request.output_schema = Some(OutputSchema::new("answer", schema));
+        assert_eq!(count(&request, JsonForm::Schema), 2, "a grammar is not shown to the model");
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn raw_answer(generated: &GeneratedAnswer) -> String {
     raw
 }
 
-fn read_calls(
+pub(super) fn read_calls(
     generated: &GeneratedAnswer,
     request: &GenerateRequest,
     protocol: AnswerProtocol,
@@ -124,7 +124,7 @@ fn read_calls(
     Ok((parsed.text, parsed.calls))
 }
 
-fn check_call(
+pub(super) fn check_call(
     raw: &RawToolCall,
     tools: &[ToolSpec],
     notes: &mut Vec<AnswerNote>,
@@ -246,6 +246,7 @@ mod tests {
             usage: TokenUsage::default(),
             finish: FinishReason::Stop,
             model: "m".into(),
+            reasoning: Vec::new(),
             spent_on_retries: TokenUsage::default(),
         }
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::answer_check::{self, AnswerProblems};
+use super::protocol_deltas::ProtocolDeltas;
 use super::reply_types::{
     AnswerNote, AnswerProtocol, JsonAnswer, ModelReply, ProtocolChoice, RequestDefaults,
 };
@@ -14,26 +15,37 @@ use crate::cost::{self, CallCost, CostEstimate, Ledger, ModelPricing, SpendingPu
 use crate::model_capability_cache::{
     self, CapabilityCacheEntry, MemoryCapabilityCache, ModelCapabilityCache,
 };
+use crate::thinking::thinking_room;
 use crate::{
-    DeltaSink, GenerateRequest, GeneratedAnswer, LanguageModel, Message, ModelCapability,
-    ModelError, ToolChoice,
+    AnswerDelta, DeltaSink, GenerateRequest, GeneratedAnswer, LanguageModel, Message, MessageRole,
+    ModelCapability, ModelEffort, ModelError, ToolChoice,
 };
-use planwright_model::Category;
+use planwright_model::{AgentProfile, Category, ProfileChoice};
 
 /// The code of the note about implausibly large figures from a provider.
 pub const USAGE_CLAMPED: &str = "usage_clamped";
+
+/// The code of the note that a server refused tools, so that another protocol is used.
+pub const PROTOCOL_CHANGED: &str = "protocol_changed";
+
+/// The output limit of a strong model when neither the request nor the person sets one.
+const LARGE_OUTPUT_TOKENS: u32 = 8_192;
 
 /// A model, its protocol, its price, and the ledger its calls are charged to.
 #[derive(Debug)]
 pub struct ModelDialogue {
     model: Arc<dyn LanguageModel>,
     choice: ProtocolChoice,
+    profile: ProfileChoice,
+    effort: Option<ModelEffort>,
     request_defaults: RequestDefaults,
     pricing: ModelPricing,
     ledger: Arc<Ledger>,
     purpose: SpendingPurpose,
     capability_cache: Arc<dyn ModelCapabilityCache>,
     cache_entry: Mutex<CapabilityCacheEntry>,
+    /// What is assumed after probes that were cut off, for as long as the process lives.
+    assumed_capability: Mutex<Option<ModelCapability>>,
     /// Held while capabilities are detected, so that concurrent calls pay for the detection once.
     detection_lock: tokio::sync::Mutex<()>,
     /// Whether a note about impossible figures was already made.
@@ -44,8 +56,42 @@ pub struct ModelDialogue {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DetectedCapability {
     pub capability: ModelCapability,
+    /// Why a lesser protocol than native tool calls is used, if one is; for people.
+    pub demotion: Option<ProtocolDemotion>,
     /// Zero if the capabilities were already known.
     pub cost: CallCost,
+}
+
+/// A model is talked to in a lesser protocol than its provider's own tool calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProtocolDemotion {
+    pub to: AnswerProtocol,
+}
+
+impl ProtocolDemotion {
+    /// What follows from the capabilities of a model; `None` if it calls tools natively.
+    pub fn from_capability(capability: ModelCapability) -> Option<Self> {
+        let to = best_protocol(capability);
+        (to != AnswerProtocol::Tools).then_some(Self { to })
+    }
+
+    /// Says it in a sentence.
+    pub fn describe(self, model: &str) -> String {
+        let how = match self.to {
+            AnswerProtocol::Tools => "its own tool calls",
+            AnswerProtocol::Json => "JSON answers (protocol json)",
+            AnswerProtocol::Text => "plain text (protocol text)",
+        };
+        format!("{model} made no native tool call when it was asked to; {how} are used instead")
+    }
+}
+
+/// An answer as it came, with the protocol it is written in.
+pub(super) struct RawTurn {
+    pub(super) generated: GeneratedAnswer,
+    pub(super) protocol: AnswerProtocol,
+    pub(super) notes: Vec<AnswerNote>,
+    pub(super) cost: CallCost,
 }
 
 impl ModelDialogue {
@@ -54,12 +100,15 @@ impl ModelDialogue {
         Self {
             model,
             choice: ProtocolChoice::Auto,
+            profile: ProfileChoice::Auto,
+            effort: None,
             request_defaults: RequestDefaults::default(),
             pricing: ModelPricing::Free,
             ledger: Ledger::new(),
             purpose: SpendingPurpose::default(),
             capability_cache: Arc::new(MemoryCapabilityCache::default()),
             cache_entry: Mutex::default(),
+            assumed_capability: Mutex::default(),
             detection_lock: tokio::sync::Mutex::default(),
             noted_usage: AtomicBool::new(false),
         }
@@ -67,6 +116,18 @@ impl ModelDialogue {
 
     pub fn with_protocol(mut self, choice: ProtocolChoice) -> Self {
         self.choice = choice;
+        self
+    }
+
+    /// Sets how much freedom the person wants the model to have.
+    pub fn with_profile(mut self, profile: ProfileChoice) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Sets how much the model is to think.
+    pub fn with_effort(mut self, effort: Option<ModelEffort>) -> Self {
+        self.effort = effort;
         self
     }
 
@@ -105,6 +166,30 @@ impl ModelDialogue {
         self.pricing
     }
 
+    /// How the model is worked with: as the person set it, otherwise by what is known. A model that nobody knows is taken
+    /// for a strong one where a provider hosts it; on this machine only once it was seen to call tools and to keep to
+    /// a schema.
+    pub fn profile(&self) -> AgentProfile {
+        let info = self.model.info();
+        let proven = || {
+            let seen = self.cache_entry().capability?;
+            let strong = seen.tools && seen.json == crate::JsonSupport::Schema;
+            Some(if strong { AgentProfile::Large } else { AgentProfile::Small })
+        };
+        // The built-in rules know no conversation.
+        if info.provider == crate::provider::OFFLINE {
+            return AgentProfile::Small;
+        }
+        let assumed = if info.local { AgentProfile::Small } else { AgentProfile::Large };
+        let by_model = info.facts.profile().or_else(proven).unwrap_or(assumed);
+        self.profile.resolve_profile(by_model)
+    }
+
+    /// What the person chose, whatever the model is.
+    pub fn profile_choice(&self) -> ProfileChoice {
+        self.profile
+    }
+
     /// What is known about the model so far.
     pub fn cache_entry(&self) -> CapabilityCacheEntry {
         *self.cache_entry.lock().unwrap_or_else(PoisonError::into_inner)
@@ -137,20 +222,17 @@ impl ModelDialogue {
         let mut sent = request_in_protocol(request, protocol);
         let mut again = false;
         loop {
-            let generated = match self.call_model(&sent, deltas, cancel, &mut total).await {
+            let shown = ProtocolDeltas::new(protocol, !request.tools.is_empty(), deltas);
+            let sink = |delta: AnswerDelta| shown.push_delta(delta);
+            let generated = match self.call_model(&sent, &sink, cancel, &mut total).await {
                 Err(error)
                     if protocol == AnswerProtocol::Tools && refuses_tools(&error, request) =>
                 {
                     // Learned from the refusal and remembered from now on.
                     protocol = AnswerProtocol::Json;
                     sent = request_in_protocol(request, protocol);
-                    self.update_cache_entry(|notes| {
-                        notes.capability = Some(ModelCapability {
-                            tools: false,
-                            ..notes.capability.unwrap_or(ModelCapability::FULL)
-                        });
-                    });
-                    notes.push(AnswerNote::new("protocol_changed", error.message));
+                    self.forget_tools();
+                    notes.push(AnswerNote::new(PROTOCOL_CHANGED, error.message));
                     continue;
                 }
                 other => other?,
@@ -159,6 +241,7 @@ impl ModelDialogue {
             match answer_check::check_reply(&generated, request, protocol, &mut notes) {
                 Ok((text, calls)) => {
                     return Ok(ModelReply {
+                        reasoning: generated.reasoning,
                         text,
                         calls,
                         notes,
@@ -176,6 +259,45 @@ impl ModelDialogue {
                 }
             }
         }
+    }
+
+    /// Asks once, in the best protocol; one that the server refuses is left for another.
+    pub(super) async fn ask_in_protocol(
+        &self,
+        request: &GenerateRequest,
+        deltas: DeltaSink<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<RawTurn, ModelError> {
+        let (mut notes, mut total) = (Vec::new(), None);
+        let mut protocol = self.choose_protocol(request, cancel, &mut total).await?;
+        loop {
+            let sent = request_in_protocol(request, protocol);
+            match self.call_model(&sent, deltas, cancel, &mut total).await {
+                Err(error)
+                    if protocol == AnswerProtocol::Tools && refuses_tools(&error, request) =>
+                {
+                    protocol = AnswerProtocol::Json;
+                    self.forget_tools();
+                    notes.push(AnswerNote::new(PROTOCOL_CHANGED, error.message));
+                }
+                Err(error) => return Err(error),
+                Ok(generated) => {
+                    self.note_clamped_usage(total, &mut notes);
+                    let cost = total.unwrap_or(CallCost::NONE);
+                    return Ok(RawTurn { generated, protocol, notes, cost });
+                }
+            }
+        }
+    }
+
+    /// Remembers that the server or the model refuses tools.
+    fn forget_tools(&self) {
+        self.update_cache_entry(|notes| {
+            notes.capability = Some(ModelCapability {
+                tools: false,
+                ..notes.capability.unwrap_or(ModelCapability::FULL)
+            });
+        });
     }
 
     /// Asks for a value that matches `output_schema`.
@@ -250,18 +372,29 @@ impl ModelDialogue {
     ) -> Result<DetectedCapability, ModelError> {
         let _alone = self.detection_lock.lock().await;
         if let Some(capability) = self.known_capability() {
-            return Ok(DetectedCapability { capability, cost: CallCost::NONE });
+            let demotion = ProtocolDemotion::from_capability(capability);
+            return Ok(DetectedCapability { capability, demotion, cost: CallCost::NONE });
         }
         let mut total = None;
-        let capability = capability_probe::probe_capability(self, cancel, &mut total).await?;
-        self.update_cache_entry(|notes| notes.capability = Some(capability));
-        Ok(DetectedCapability { capability, cost: total.unwrap_or(CallCost::NONE) })
+        let found = capability_probe::probe_capability(self, cancel, &mut total).await?;
+        let capability = found.capability;
+        if found.proven {
+            self.update_cache_entry(|notes| notes.capability = Some(capability));
+        } else {
+            // Good for this process; the next one asks again.
+            *self.assumed_capability.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(capability);
+        }
+        let demotion = ProtocolDemotion::from_capability(capability);
+        Ok(DetectedCapability { capability, demotion, cost: total.unwrap_or(CallCost::NONE) })
     }
 
     /// The known capabilities of the model. What was learned from a refusal overrides the provider table; what another
     /// dialogue detected in the meantime is included.
     pub fn known_capability(&self) -> Option<ModelCapability> {
-        if let Some(known) = self.cache_entry().capability.or(self.model.info().capability) {
+        let assumed = || *self.assumed_capability.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.cache_entry().capability.or(self.model.info().capability);
+        if let Some(known) = known.or_else(assumed) {
             return Some(known);
         }
         let noted = self
@@ -300,7 +433,7 @@ impl ModelDialogue {
         cancel: &CancellationToken,
         total: &mut Option<CallCost>,
     ) -> Result<GeneratedAnswer, ModelError> {
-        let request = &self.fill_defaults(request);
+        let request = &ask_for_call(self.fill_defaults(request));
         let estimate = self.estimate_cost(request);
         let reservation = self.ledger.reserve(&estimate, self.purpose).map_err(|hit| {
             let usage = total.map(|before| before.usage).unwrap_or_default();
@@ -348,16 +481,26 @@ impl ModelDialogue {
     }
 
     /// The request with defaults filled in. A paid answer needs an output limit, otherwise its estimate would be
-    /// meaningless.
+    /// meaningless; room for thinking comes on top of it.
     fn fill_defaults(&self, request: &GenerateRequest) -> GenerateRequest {
-        let RequestDefaults { temperature, max_output_tokens, length_is_set } =
+        let RequestDefaults { temperature, max_output_tokens, length_is_set, length_if_small } =
             self.request_defaults;
+        let facts = &self.model.info().facts;
+        let large = self.profile() == AgentProfile::Large;
+        let by_role = max_output_tokens.filter(|_| !(large && length_if_small));
+        let usual = if large {
+            Some(facts.output.map_or(LARGE_OUTPUT_TOKENS, |most| most.min(LARGE_OUTPUT_TOKENS)))
+        } else {
+            (self.pricing != ModelPricing::Free).then_some(cost::USUAL_OUTPUT_TOKENS)
+        };
         let sent = request.max_output_tokens;
-        let usual = (self.pricing != ModelPricing::Free).then_some(cost::USUAL_OUTPUT_TOKENS);
-        let length = if length_is_set { max_output_tokens } else { sent.or(max_output_tokens) };
+        let length = if length_is_set { max_output_tokens } else { sent.or(by_role) };
+        let effort = request.effort.or(self.effort);
         GenerateRequest {
             temperature: request.temperature.or(temperature),
             max_output_tokens: length.or(usual),
+            thinking_tokens: request.thinking_tokens.or_else(|| thinking_room(facts, effort)),
+            effort,
             ..request.clone()
         }
     }
@@ -416,6 +559,27 @@ fn refuses_tools(error: &ModelError, request: &GenerateRequest) -> bool {
         && error.message.to_ascii_lowercase().contains("tool")
 }
 
+/// A model that thinks is not forced to call a tool, which providers refuse or which keeps it from thinking: the prompt
+/// asks it to. Whether it did is checked afterwards.
+fn ask_for_call(request: GenerateRequest) -> GenerateRequest {
+    let tool = match &request.tool_choice {
+        _ if request.thinking_tokens.is_none() || request.tools.is_empty() => return request,
+        ToolChoice::Auto | ToolChoice::None => return request,
+        ToolChoice::Required => "one of the tools".to_owned(),
+        ToolChoice::Named(name) => format!("the tool {}", name.replace('.', "_")),
+    };
+    let mut eased = GenerateRequest { tool_choice: ToolChoice::Auto, ..request };
+    let systems = leading_systems(&eased.messages);
+    let text = format!("Do not answer in words. You must call {tool}.");
+    eased.messages.insert(systems, Message::system(text));
+    eased
+}
+
+/// How many messages at the beginning are the system's. What is inserted after them leaves a cached prefix as it is.
+fn leading_systems(messages: &[Message]) -> usize {
+    messages.iter().take_while(|message| message.role == MessageRole::System).count()
+}
+
 /// Rewrites a request for a protocol.
 fn request_in_protocol(request: &GenerateRequest, protocol: AnswerProtocol) -> GenerateRequest {
     if request.tools.is_empty() || protocol == AnswerProtocol::Tools {
@@ -427,13 +591,12 @@ fn request_in_protocol(request: &GenerateRequest, protocol: AnswerProtocol) -> G
     sent.tool_choice = ToolChoice::Auto;
     let instructions = if protocol == AnswerProtocol::Json {
         sent.output_schema = Some(json_protocol::step_schema(&tools, &request.tool_choice));
-        json_protocol::json_instructions(&tools)
+        json_protocol::json_instructions(&tools, &request.tool_choice)
     } else {
         sent.stop.push(text_protocol::STOP.to_owned());
         text_protocol::text_instructions(&tools)
     };
-    // Inserted after the stable prefix, which must not change for providers that cache it.
-    let systems = sent.messages.iter().take_while(|m| m.role == crate::MessageRole::System).count();
+    let systems = leading_systems(&sent.messages);
     sent.messages.insert(systems, Message::system(instructions));
     sent
 }

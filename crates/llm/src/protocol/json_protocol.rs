@@ -1,28 +1,65 @@
 //! Tool calls as one JSON object per answer, for servers that support schemas but not tool calls.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use super::json_schema::inline_references;
-use super::text_protocol::list_tools;
 use crate::{OutputSchema, RawToolCall, ToolChoice, ToolSpec};
 
-/// Instructions for a model that sees the schema but not its purpose.
-pub(super) fn json_instructions(tools: &[ToolSpec]) -> String {
-    format!(
-        "Answer with one JSON object. Put your reasoning into `thought`. To use a tool, put its name and arguments \
-         into `step` as {{\"tool\": name, \"input\": arguments}}. When no tool is needed any more, put your answer \
-         into `step` as {{\"answer\": text}}.\n\nTools:\n{}",
-        list_tools(tools)
-    )
+/// Instructions for this protocol. The schemas of the tools are not in it: they are sent once, as the schema of the
+/// answer. What stands here is what a model needs that is held to the schema without being shown it.
+pub(super) fn json_instructions(tools: &[ToolSpec], choice: &ToolChoice) -> String {
+    let mut text = "Answer with one JSON object. Put your reasoning into `thought`. To use a tool, put its name and \
+         arguments into `step` as {\"tool\": name, \"input\": arguments}."
+        .to_owned();
+    if allows_answer(choice) {
+        text.push_str(
+            " When no tool is needed any more, put your answer into `step` as {\"answer\": text}.",
+        );
+    }
+    text.push_str("\n\nTools (a question mark after the name of an argument: it may be left out):");
+    for tool in offered_tools(tools, choice) {
+        let _ = write!(text, "\n- {}: {}", tool_signature(tool), tool.description);
+    }
+    text
+}
+
+/// Whether the model may end with words instead of a call.
+fn allows_answer(choice: &ToolChoice) -> bool {
+    matches!(choice, ToolChoice::Auto | ToolChoice::None)
+}
+
+fn offered_tools<'a>(
+    tools: &'a [ToolSpec],
+    choice: &'a ToolChoice,
+) -> impl Iterator<Item = &'a ToolSpec> {
+    tools.iter().filter(move |tool| match choice {
+        ToolChoice::Named(name) => tool.name == *name,
+        _ => true,
+    })
+}
+
+/// A tool with its arguments in one line: `file.read(path: string, lines?: integer)`.
+fn tool_signature(tool: &ToolSpec) -> String {
+    let fields = tool.schema.get("properties").and_then(Value::as_object);
+    let required = tool.schema.get("required").and_then(Value::as_array);
+    let must = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+    let arguments: Vec<String> = fields
+        .into_iter()
+        .flatten()
+        .map(|(name, shape)| {
+            let mark = if must(name) { "" } else { "?" };
+            let kind = shape.get("type").and_then(Value::as_str).unwrap_or("any");
+            format!("{name}{mark}: {kind}")
+        })
+        .collect();
+    format!("{}({})", tool.name, arguments.join(", "))
 }
 
 /// The schema of one step: a thought, then a call of one tool or the answer.
 pub(super) fn step_schema(tools: &[ToolSpec], choice: &ToolChoice) -> OutputSchema {
-    let offered = tools.iter().filter(|tool| match choice {
-        ToolChoice::Named(name) => tool.name == *name,
-        _ => true,
-    });
-    let mut steps: Vec<Value> = offered
+    let mut steps: Vec<Value> = offered_tools(tools, choice)
         .map(|tool| {
             json!({
                 "type": "object",
@@ -32,7 +69,7 @@ pub(super) fn step_schema(tools: &[ToolSpec], choice: &ToolChoice) -> OutputSche
             })
         })
         .collect();
-    if matches!(choice, ToolChoice::Auto | ToolChoice::None) {
+    if allows_answer(choice) {
         steps.push(json!({
             "type": "object",
             "properties": {"answer": {"type": "string"}},
@@ -46,7 +83,7 @@ pub(super) fn step_schema(tools: &[ToolSpec], choice: &ToolChoice) -> OutputSche
         "required": ["thought", "step"],
         "additionalProperties": false,
     });
-    OutputSchema { name: "step".to_owned(), schema }
+    OutputSchema { described: true, ..OutputSchema::new("step", schema) }
 }
 
 /// Parses a step. `None` if the object is not a step at all.
@@ -82,6 +119,25 @@ mod tests {
             "without the envelope"
         );
         assert_eq!(parse_step(&json!({"something": 1})), None);
+    }
+
+    #[test]
+    fn tools_are_listed_with_their_arguments_and_without_their_schemas() {
+        let tool = ToolSpec {
+            name: "file.read".into(),
+            description: "Reads a file.".into(),
+            schema: json!({"type": "object", "required": ["path"],
+                "properties": {"path": {"type": "string"}, "lines": {"type": "integer"}}}),
+        };
+        let tools = std::slice::from_ref(&tool);
+        let auto = json_instructions(tools, &ToolChoice::Auto);
+        assert!(
+            auto.ends_with("- file.read(path: string, lines?: integer): Reads a file."),
+            "{auto}"
+        );
+        assert!(auto.contains("\"answer\"") && !auto.contains("properties"));
+        let named = json_instructions(tools, &ToolChoice::Named("file.read".into()));
+        assert!(!named.contains("\"answer\""), "what the schema forbids is not offered: {named}");
     }
 
     #[test]

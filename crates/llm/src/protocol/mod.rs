@@ -12,10 +12,15 @@ mod dialogue;
 mod json_protocol;
 mod json_schema;
 mod lenient_json;
+mod protocol_deltas;
 mod reply_types;
 mod text_protocol;
+mod turn;
 mod usability;
 
-pub use dialogue::{DetectedCapability, ModelDialogue, USAGE_CLAMPED};
+pub use dialogue::{
+    DetectedCapability, ModelDialogue, PROTOCOL_CHANGED, ProtocolDemotion, USAGE_CLAMPED,
+};
 pub(crate) use reply_types::RequestDefaults;
 pub use reply_types::{AnswerNote, AnswerProtocol, JsonAnswer, ModelReply, ProtocolChoice};
+pub use turn::{ModelTurn, TurnCall};

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::cost::CallCost;
 use crate::{FinishReason, ToolCall};
+use planwright_model::ReasoningItem;
 
 /// How calls and JSON are transported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -92,6 +93,8 @@ pub(crate) struct RequestDefaults {
     pub max_output_tokens: Option<u32>,
     /// The user set a length, which overrides the one of the request.
     pub length_is_set: bool,
+    /// The length is only for models of the profile small.
+    pub length_if_small: bool,
 }
 
 /// The text of a model and the tools it wants to call. Every call matches the schema of its tool.
@@ -106,6 +109,9 @@ pub struct ModelReply {
     pub finish: FinishReason,
     pub model: String,
     pub protocol: AnswerProtocol,
+    /// What the model thought, to be sent back with the results of its calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasoning: Vec<ReasoningItem>,
 }
 
 /// A value that matches its schema.

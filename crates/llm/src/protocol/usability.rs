@@ -145,6 +145,7 @@ mod tests {
             usage: TokenUsage::default(),
             finish,
             model: "m".into(),
+            reasoning: Vec::new(),
             spent_on_retries: TokenUsage::default(),
         }
     }

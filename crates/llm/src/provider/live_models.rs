@@ -11,7 +11,8 @@ use super::{ModelFactory, OllamaProbe, ProviderDef, ProviderKind};
 use crate::api_keys::Secret;
 use crate::transport::{ProviderConnection, ProviderEndpoint, ProviderGate, is_local};
 use crate::{
-    JsonSupport, LanguageModel, ModelCapability, ModelError, ModelInfo, anthropic, ollama, openai,
+    LanguageModel, ModelApi, ModelCapability, ModelError, ModelFacts, ModelInfo, ModelTable,
+    ToolCallQuality, anthropic, gemini, ollama, openai,
 };
 use planwright_model::breaker::BreakerSettings;
 
@@ -28,8 +29,7 @@ impl ModelFactory {
         let Ok(mut endpoint) = self.provider_endpoint(&provider, None) else {
             return OllamaProbe::Absent;
         };
-        (endpoint.limits.connect, endpoint.limits.first_byte, endpoint.limits.idle) =
-            (PROBE, PROBE, PROBE);
+        (endpoint.limits.connect, endpoint.limits.call) = (PROBE, PROBE);
         match tokio::time::timeout(PROBE, ollama::installed_models(endpoint)).await {
             Ok(Ok(models)) => OllamaProbe::Present(models),
             // Most machines have none, which is not an error.
@@ -51,15 +51,20 @@ impl ModelFactory {
         };
         // A wrong address is refused when the connection is made, below.
         let url = Url::parse(&endpoint.base_url).ok();
+        let facts = ModelTable::built_in().find_facts(&model).cloned().unwrap_or_default();
         let mut info = ModelInfo {
             provider: provider.name.clone(),
             model,
             host: url.as_ref().map(host_and_port).unwrap_or_default(),
             local: url.as_ref().is_some_and(is_local),
-            context_window: provider.context_window,
+            context_window: provider.context_window.or(facts.window),
             capability: provider.full.then_some(ModelCapability::FULL),
+            facts,
         };
         match provider.kind {
+            ProviderKind::OpenAi if uses_responses(&provider, &info.facts) => {
+                openai::open_responses_model(info, endpoint, provider.stream)
+            }
             ProviderKind::OpenAi => {
                 let dialect = if provider.hosted {
                     openai::OpenAiDialect::HOSTED
@@ -69,21 +74,29 @@ impl ModelFactory {
                 let dialect = if provider.stream { dialect } else { dialect.without_stream() };
                 openai::open_model(info, endpoint, dialect)
             }
+            // Every model of these interfaces calls tools; there is nothing to find out.
             ProviderKind::Anthropic => {
-                // Every model of this interface calls tools; there is nothing to find out.
-                info.capability =
-                    Some(ModelCapability { json: JsonSupport::Schema, ..ModelCapability::FULL });
+                info.capability = Some(ModelCapability::FULL);
+                info.facts.tools.get_or_insert(ToolCallQuality::Strong);
                 anthropic::open_model(info, endpoint, provider.stream)
+            }
+            ProviderKind::Gemini => {
+                info.capability = Some(ModelCapability::FULL);
+                info.facts.tools.get_or_insert(ToolCallQuality::Strong);
+                gemini::open_model(info, endpoint, provider.stream)
             }
             ProviderKind::Ollama => {
                 let described = ollama::describe_model(endpoint.clone(), &info.model).await;
                 // An older server cannot describe its models; what they can do is found out by asking.
-                let (capability, window) = described.unwrap_or_else(|error| {
+                let described = described.unwrap_or_else(|error| {
                     tracing::debug!(code = %error.code, "the server does not describe the model");
-                    Default::default()
+                    ollama::OllamaDescription::default()
                 });
-                info.capability = info.capability.or(capability);
-                info.context_window = info.context_window.or(window);
+                info.capability = info.capability.or(described.capability);
+                // The window of the copy that is installed, not of the model at its maker's.
+                info.context_window =
+                    provider.context_window.or(described.window).or(info.context_window);
+                described.complete_facts(&mut info.facts);
                 ollama::open_model(info, endpoint, provider.stream)
             }
         }
@@ -110,6 +123,9 @@ impl ModelFactory {
             (ProviderKind::Anthropic, key) => {
                 headers.push(("anthropic-version".to_owned(), Secret::new(anthropic::VERSION)));
                 headers.extend(key.map(|key| ("x-api-key".to_owned(), key.clone())));
+            }
+            (ProviderKind::Gemini, Some(key)) => {
+                headers.push(("x-goog-api-key".to_owned(), key.clone()));
             }
             (_, Some(key)) => {
                 let bearer = Secret::new(format!("Bearer {}", key.expose()));
@@ -145,6 +161,12 @@ impl ModelFactory {
     ) -> Result<String, ModelError> {
         let first = match provider.kind {
             ProviderKind::Ollama => ollama::installed_models(endpoint).await?.into_iter().next(),
+            ProviderKind::Gemini => {
+                let connection = ProviderConnection::open(endpoint)?;
+                let answer = connection.fetch_json("/v1beta/models", None).await?;
+                let name = answer.pointer("/models/0/name").and_then(Value::as_str);
+                name.map(|name| name.trim_start_matches("models/").to_owned())
+            }
             ProviderKind::OpenAi | ProviderKind::Anthropic => {
                 let answer =
                     ProviderConnection::open(endpoint)?.fetch_json("/models", None).await?;
@@ -155,6 +177,15 @@ impl ModelFactory {
             let what = format!("{} offers no model", provider.name);
             bad_setting_error(&provider.name, &what, "name one with --model")
         })
+    }
+}
+
+/// Whether a model is asked by the Responses API: as the settings say, otherwise at `OpenAI` itself by what the table
+/// says, for new models too.
+fn uses_responses(provider: &ProviderDef, facts: &ModelFacts) -> bool {
+    match provider.api {
+        Some(api) => api == ModelApi::Responses,
+        None => provider.hosted && (facts.label.is_none() || facts.api == ModelApi::Responses),
     }
 }
 

@@ -14,5 +14,5 @@ pub use provider_choice::{
     KeyConsent, OFFLINE, OllamaProbe, ProviderChoice, ProviderContext, choose_provider,
 };
 pub(crate) use registry::ProviderDef;
-pub use registry::{ProviderKind, ProviderRegistry};
+pub use registry::{ProviderKind, ProviderRegistry, apply_environment};
 pub use roles::{ModelRole, RoleOptions};

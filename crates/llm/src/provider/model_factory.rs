@@ -2,22 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::provider_choice::RECORDED;
 use super::{ModelRole, OFFLINE, ProviderDef, ProviderRegistry, RoleOptions};
 use crate::api_keys::{self, Secret};
-use crate::cost::{Ledger, ModelPricing, Price, PriceTable, TokenRates};
+use crate::cost::{Ledger, ModelPricing, Price, TokenRates};
 use crate::exchange_limits::{ExchangeLimits, RetryPolicy};
 use crate::model_capability_cache::ModelCapabilityCache;
 use crate::protocol::{ModelDialogue, ProtocolChoice};
 use crate::recorded::{RecordedModel, RecordingModel};
-use crate::settings::LimitSettings;
 use crate::settings::ModelSettings;
 #[cfg(feature = "providers")]
 use crate::transport::ProviderGate;
-use crate::{LanguageModel, ModelError, ModelInfo};
+use crate::{LanguageModel, ModelError, ModelInfo, ModelTable};
 use planwright_model::{Category, Digest};
 use planwright_text::Redactor;
 
@@ -61,8 +60,8 @@ impl ModelFactory {
     pub fn new(settings: ModelSettings, cache: Arc<dyn ModelCapabilityCache>) -> Self {
         Self {
             registry: ProviderRegistry::new(&settings),
-            limits: limits_from_settings(&settings.limits.value),
-            retry: retry_from_settings(&settings.limits.value),
+            limits: limits_from_settings(&settings),
+            retry: retry_from_settings(&settings),
             settings,
             capability_cache: cache,
             #[cfg(feature = "providers")]
@@ -90,10 +89,9 @@ impl ModelFactory {
         &self.settings
     }
 
-    /// Model prices. The table is parsed on first use: most sessions without a model never need it.
-    pub fn price_table(&self) -> &PriceTable {
-        static BUILT_IN: LazyLock<PriceTable> = LazyLock::new(PriceTable::built_in);
-        &BUILT_IN
+    /// What is known about models by name.
+    pub fn model_table(&self) -> &'static ModelTable {
+        ModelTable::built_in()
     }
 
     /// Covers every key loaded so far. Load keys before anything is written.
@@ -166,7 +164,11 @@ impl ModelFactory {
         let provider_name = options.provider.as_deref().unwrap_or(provider);
         let main = self.settings.model.value.as_deref().filter(|_| options.provider.is_none());
         let model = self.open_model(provider_name, options.model.as_deref().or(main)).await?;
-        Ok(self.wrap_model(model, ledger).with_request_defaults(options.request_defaults()))
+        let own = self.settings.roles.get(role.name()).map(|own| &own.value);
+        let profile = own.and_then(|own| own.profile).unwrap_or(self.settings.profile.value);
+        let effort = own.and_then(|own| own.effort).or(self.settings.effort.value);
+        let dialogue = self.wrap_model(model, ledger).with_profile(profile).with_effort(effort);
+        Ok(dialogue.with_request_defaults(options.request_defaults()))
     }
 
     /// Wraps a model that is already open.
@@ -176,6 +178,8 @@ impl ModelFactory {
         let choice: ProtocolChoice = self.settings.protocol.value.parse().unwrap_or_default();
         ModelDialogue::new(model)
             .with_protocol(choice)
+            .with_profile(self.settings.profile.value)
+            .with_effort(self.settings.effort.value)
             .with_pricing(pricing, ledger)
             .with_capability_cache(Arc::clone(&self.capability_cache))
     }
@@ -191,7 +195,7 @@ impl ModelFactory {
         if info.local {
             return ModelPricing::Free;
         }
-        self.price_table()
+        self.model_table()
             .find_price(&info.provider, &info.model)
             .map_or(ModelPricing::Unknown, ModelPricing::Known)
     }
@@ -237,25 +241,22 @@ impl ModelFactory {
     }
 }
 
-fn limits_from_settings(own: &LimitSettings) -> ExchangeLimits {
-    let built_in = ExchangeLimits::default();
-    let seconds = |own: Option<u64>, built_in| own.map_or(built_in, Duration::from_secs);
+fn limits_from_settings(settings: &ModelSettings) -> ExchangeLimits {
+    let (own, built_in) = (&settings.limits.value, ExchangeLimits::default());
     ExchangeLimits {
-        connect: seconds(own.connect_sec, built_in.connect),
-        first_byte: seconds(own.first_byte_sec, built_in.first_byte),
-        idle: seconds(own.idle_sec, built_in.idle),
-        total: seconds(own.total_sec, built_in.total),
+        connect: own.connect_sec.map_or(built_in.connect, Duration::from_secs),
+        call: Duration::from_secs(settings.model_call_limit_sec.value),
         answer_bytes: own.answer_mb.map_or(built_in.answer_bytes, |mb| (mb.min(64) as usize) << 20),
         line_bytes: built_in.line_bytes,
     }
 }
 
-fn retry_from_settings(own: &LimitSettings) -> RetryPolicy {
-    let built_in = RetryPolicy::default();
-    let retries = own.retries.map_or(built_in.retries, |retries| retries.min(10) as u32);
+fn retry_from_settings(settings: &ModelSettings) -> RetryPolicy {
+    let (own, built_in) = (&settings.limits.value, RetryPolicy::default());
+    let minutes = settings.outage_wait_min.value;
     RetryPolicy {
-        retries,
-        retries_after_silence: built_in.retries_after_silence.min(retries),
+        retries: own.retries.map_or(built_in.retries, |retries| retries.min(10) as u32),
+        outage_wait: Duration::from_secs(minutes.saturating_mul(60)),
         longest_retry_after: own
             .retry_after_max_sec
             .map_or(built_in.longest_retry_after, Duration::from_secs),

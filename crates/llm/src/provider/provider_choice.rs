@@ -14,7 +14,7 @@ pub const OFFLINE: &str = "offline";
 pub(crate) const RECORDED: &str = "recorded";
 
 /// Providers that are selected when their key is in the environment, in order of preference.
-const FOUND_BY_KEY: [&str; 2] = ["anthropic", "openai"];
+const FOUND_BY_KEY: [&str; 3] = ["anthropic", "openai", "gemini"];
 
 /// The result of probing for a local server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,8 +78,8 @@ pub fn choose_provider(context: &ProviderContext<'_>) -> ProviderChoice {
     let mut passed_over = Vec::new();
     for name in FOUND_BY_KEY {
         let Some(provider) = context.registry.find_provider(name) else { continue };
-        let Some(variable) = provider.key_env.clone().filter(|name| context.env.contains(name))
-        else {
+        let found = provider.key_variables().find(|name| context.env.contains(*name));
+        let Some(variable) = found.map(str::to_owned) else {
             let wanted = provider.key_env.unwrap_or_default();
             passed_over.push((name.to_owned(), format!("{wanted} is not set")));
             continue;

@@ -73,6 +73,7 @@ impl RoleOptions {
             temperature: self.temperature,
             max_output_tokens: self.max_output_tokens,
             length_is_set: self.length_is_set,
+            length_if_small: !self.length_is_set,
         }
     }
 }
@@ -106,7 +107,8 @@ mod tests {
             RequestDefaults {
                 temperature: Some(0.0),
                 max_output_tokens: Some(500),
-                length_is_set: false
+                length_is_set: false,
+                length_if_small: true,
             }
         );
     }

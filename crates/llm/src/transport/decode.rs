@@ -8,9 +8,9 @@ use crate::{DeltaSink, GeneratedAnswer};
 /// What one event meant to a decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DecodeProgress {
-    /// The answer grew; the idle timer restarts.
+    /// The answer grew.
     Progress,
-    /// The server is alive but sent nothing of the answer; the idle timer continues.
+    /// The server is alive but sent nothing of the answer.
     KeepAlive,
     /// The answer is complete.
     Done,

@@ -1,5 +1,6 @@
 //! Limits the concurrent requests to a provider, and is its circuit breaker.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ pub struct ProviderGate {
     slots: Arc<Semaphore>,
     breaker: Mutex<CircuitBreaker>,
     began: Instant,
+    /// The provider has answered in this process, so that a failure is an outage and not a wrong address.
+    answered: AtomicBool,
     /// The provider asked not to be called before this time.
     held_until: Mutex<Option<Instant>>,
 }
@@ -35,6 +38,7 @@ impl ProviderGate {
             slots: Arc::new(Semaphore::new(at_once.max(1))),
             breaker: Mutex::new(CircuitBreaker::new(breaker)),
             began: Instant::now(),
+            answered: AtomicBool::new(false),
             held_until: Mutex::new(None),
         })
     }
@@ -51,6 +55,11 @@ impl ProviderGate {
         let held = *self.held_until.lock().unwrap_or_else(PoisonError::into_inner);
         let remaining = held?.saturating_duration_since(Instant::now());
         (!remaining.is_zero()).then_some(remaining)
+    }
+
+    /// Whether the provider has answered in this process.
+    pub(crate) fn has_answered(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
     }
 
     pub fn breaker_state(&self) -> BreakerState {
@@ -94,6 +103,9 @@ impl ProviderGatePass {
     /// Reports the outcome of the attempt to the breaker.
     pub(crate) fn record_outcome(mut self, outcome: BreakerOutcome) {
         self.probe = false;
+        if outcome == BreakerOutcome::Success {
+            self.gate.answered.store(true, Ordering::Relaxed);
+        }
         let now = self.gate.elapsed_millis();
         self.gate.with_breaker(|breaker| breaker.record_outcome(outcome, now));
     }

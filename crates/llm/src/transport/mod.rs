@@ -12,13 +12,13 @@ mod provider_errors;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use jiff::Timestamp;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url};
 use serde_json::Value;
-use tokio::time::{Instant, timeout_at};
 
 pub(crate) use body::{StreamFraming, WireEvent};
 pub(crate) use decode::{
@@ -35,11 +35,17 @@ use super::{DeltaSink, GenerateRequest, GeneratedAnswer, ModelError};
 use planwright_model::Category;
 use planwright_text::Redactor;
 
+/// How often a silent connection is checked.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
+/// How long a server may take to describe itself or its models.
+const METADATA_LIMIT: Duration = Duration::from_secs(30);
+
 /// A request in the format of one provider.
 #[derive(Clone, Debug)]
 pub(crate) struct WireRequest {
     /// Appended to the base URL.
-    pub(crate) path: &'static str,
+    pub(crate) path: String,
     pub(crate) body: Value,
     /// How the answer is streamed; `None` means a single response.
     pub(crate) framing: Option<StreamFraming>,
@@ -104,7 +110,11 @@ impl ProviderConnection {
         let mut client = Client::builder()
             .user_agent(concat!("planwright/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(limits.connect);
+            .connect_timeout(limits.connect)
+            // A model may be silent for minutes while it thinks; whether the other end is still there shows below that.
+            .tcp_keepalive(KEEP_ALIVE)
+            .http2_keep_alive_interval(KEEP_ALIVE)
+            .http2_keep_alive_timeout(KEEP_ALIVE);
         if is_loopback(&url) {
             // A new local connection is cheap, and small servers drop pooled ones after a failed stream.
             client = client.no_proxy().pool_max_idle_per_host(0);
@@ -153,14 +163,35 @@ impl ProviderConnection {
             Some(body) => self.client.post(url).json(body),
             None => self.client.get(url),
         };
-        let deadline = Instant::now() + self.limits.first_byte;
-        let response = self.send_request(request, deadline).await.map_err(|broken| broken.error)?;
-        let text = self.read_body(response).await.map_err(|broken| broken.error)?;
+        let limit = self.limits.call.min(METADATA_LIMIT);
+        let asking = async {
+            let response = self.send_for_model(request, "").await?;
+            self.read_body(response).await
+        };
+        let text = match tokio::time::timeout(limit, asking).await {
+            Ok(answered) => answered.map_err(|broken| broken.error)?,
+            Err(_) => return Err(self.faults.metadata_timeout(limit)),
+        };
         parse_json(&text).map_err(|fault| self.faults.decode_failure(&fault).error)
     }
 
-    /// One attempt: sends the request and reads the entire answer.
+    /// One attempt, within the time that one call may take.
     async fn attempt_request(
+        &self,
+        adapter: &dyn ProviderAdapter,
+        request: &GenerateRequest,
+        model: &str,
+        deltas: DeltaSink<'_>,
+    ) -> Result<GeneratedAnswer, FailedAttempt> {
+        let exchange = self.exchange(adapter, request, model, deltas);
+        match tokio::time::timeout(self.limits.call, exchange).await {
+            Ok(answered) => answered,
+            Err(_) => Err(self.faults.call_timeout(&self.limits)),
+        }
+    }
+
+    /// Sends the request and reads the entire answer.
+    async fn exchange(
         &self,
         adapter: &dyn ProviderAdapter,
         request: &GenerateRequest,
@@ -172,13 +203,10 @@ impl ProviderConnection {
         if wire.framing == Some(StreamFraming::Events) {
             post = post.header(ACCEPT, "text/event-stream");
         }
-        // Without streaming, the response begins when the model has finished, which only the total limit bounds.
-        let first = if wire.framing.is_some() { self.limits.first_byte } else { self.limits.total };
-        let deadline = Instant::now() + first;
-        let response = self.send_for_model(post, deadline, model).await?;
+        let response = self.send_for_model(post, model).await?;
         let mut decoder = adapter.new_decoder(request);
         if let Some(framing) = self.detect_framing(&response, wire.framing)? {
-            self.read_stream(response, framing, deadline, decoder.as_mut(), deltas).await?;
+            self.read_stream(response, framing, decoder.as_mut(), deltas).await?;
         } else {
             let text = self.read_body(response).await?;
             let decoded = if text.trim().is_empty() {
@@ -191,26 +219,13 @@ impl ProviderConnection {
         decoder.finish().map_err(|fault| self.faults.decode_failure(&fault))
     }
 
-    async fn send_request(
-        &self,
-        request: reqwest::RequestBuilder,
-        deadline: Instant,
-    ) -> Result<Response, FailedAttempt> {
-        self.send_for_model(request, deadline, "").await
-    }
-
     async fn send_for_model(
         &self,
         request: reqwest::RequestBuilder,
-        deadline: Instant,
         model: &str,
     ) -> Result<Response, FailedAttempt> {
         let sending = request.headers(self.headers.clone()).send();
-        let response = match timeout_at(deadline, sending).await {
-            Err(_) => return Err(self.faults.first_byte_timeout(&self.limits)),
-            Ok(Err(error)) => return Err(self.faults.unreachable_failure(&error)),
-            Ok(Ok(response)) => response,
-        };
+        let response = sending.await.map_err(|error| self.faults.unreachable_failure(&error))?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
@@ -248,62 +263,24 @@ impl ProviderConnection {
         &self,
         response: Response,
         framing: StreamFraming,
-        first: Instant,
         decoder: &mut dyn AnswerDecoder,
         deltas: DeltaSink<'_>,
     ) -> Result<(), FailedAttempt> {
-        // Stream comments are not events; only the bytes show that the server is still working on the request.
-        let last_byte = std::sync::Mutex::new(None);
-        let bytes = response.bytes_stream().inspect(|_| {
-            *last_byte.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
-                Some(Instant::now());
-        });
-        let alive_until = || {
-            let last = *last_byte.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            last.map(|last: Instant| last + self.limits.first_byte)
-        };
-        let mut events = body::wire_events(bytes, framing, &self.limits);
-        let (mut deadline, mut begun) = (first, false);
-        loop {
-            let event = match timeout_at(deadline, events.next()).await {
-                Err(_) if begun => return Err(self.faults.idle_timeout(&self.limits)),
-                Err(_) => match alive_until().filter(|until| *until > Instant::now()) {
-                    Some(until) => {
-                        deadline = until;
-                        continue;
-                    }
-                    None => return Err(self.faults.first_byte_timeout(&self.limits)),
-                },
-                Ok(None) => return Ok(()),
-                Ok(Some(event)) => {
-                    event.map_err(|fault| self.faults.body_failure(&fault, &self.limits))?
-                }
-            };
-            match decoder
-                .decode_event(&event, deltas)
-                .map_err(|fault| self.faults.decode_failure(&fault))?
+        let mut events = body::wire_events(response.bytes_stream(), framing, &self.limits);
+        while let Some(event) = events.next().await {
+            let event = event.map_err(|fault| self.faults.body_failure(&fault, &self.limits))?;
+            let decoded = decoder.decode_event(&event, deltas);
+            if decoded.map_err(|fault| self.faults.decode_failure(&fault))? == DecodeProgress::Done
             {
-                DecodeProgress::Progress => {
-                    begun = true;
-                    deadline = Instant::now() + self.limits.idle;
-                }
-                DecodeProgress::KeepAlive => {}
-                DecodeProgress::Done => return Ok(()),
+                break;
             }
         }
+        Ok(())
     }
 
     async fn read_body(&self, response: Response) -> Result<String, FailedAttempt> {
-        let deadline = Instant::now() + self.limits.idle;
-        match timeout_at(
-            deadline,
-            body::read_whole_body(response.bytes_stream(), self.limits.answer_bytes),
-        )
-        .await
-        {
-            Err(_) => Err(self.faults.idle_timeout(&self.limits)),
-            Ok(text) => text.map_err(|fault| self.faults.body_failure(&fault, &self.limits)),
-        }
+        let text = body::read_whole_body(response.bytes_stream(), self.limits.answer_bytes).await;
+        text.map_err(|fault| self.faults.body_failure(&fault, &self.limits))
     }
 }
 

@@ -28,13 +28,13 @@ pub(crate) struct FailedAttempt {
     pub(crate) error: ModelError,
     /// The HTTP status, if the server refused the request.
     pub(crate) status: Option<u16>,
-    /// The attempt timed out, which takes a full time limit.
-    pub(crate) silence: bool,
+    /// The attempt took the whole time of a call.
+    pub(crate) timed_out: bool,
 }
 
 impl From<ModelError> for FailedAttempt {
     fn from(error: ModelError) -> Self {
-        Self { error, status: None, silence: false }
+        Self { error, status: None, timed_out: false }
     }
 }
 
@@ -74,32 +74,21 @@ impl ProviderErrors {
         self.failed_attempt("unreachable", Category::Transient, &message, next)
     }
 
-    pub(crate) fn first_byte_timeout(&self, limits: &ExchangeLimits) -> FailedAttempt {
-        let seconds = format_seconds(limits.first_byte);
-        let message = format!("{} did not begin to answer within {seconds}", self.provider);
-        let next =
-            "try again, use a smaller prompt or model, or raise first_byte_sec under [limits]";
-        FailedAttempt {
-            silence: true,
-            ..self.failed_attempt("timeout_first_byte", Category::Transient, &message, next)
-        }
-    }
-
-    pub(crate) fn idle_timeout(&self, limits: &ExchangeLimits) -> FailedAttempt {
-        let seconds = format_seconds(limits.idle);
-        let message = format!("{} fell silent for {seconds} in mid-answer", self.provider);
-        let next = "try again, or raise idle_sec under [limits]";
-        FailedAttempt {
-            silence: true,
-            ..self.failed_attempt("timeout_idle", Category::Transient, &message, next)
-        }
-    }
-
-    pub(crate) fn total_timeout(&self, limits: &ExchangeLimits) -> ModelError {
-        let seconds = format_seconds(limits.total);
+    /// A call took longer than one may. It is not repeated: the next one would take as long and cost as much.
+    pub(crate) fn call_timeout(&self, limits: &ExchangeLimits) -> FailedAttempt {
+        let seconds = format_seconds(limits.call);
         let message = format!("{} did not finish within {seconds}", self.provider);
-        let next = "try again, ask for less, or raise total_sec under [limits]";
-        self.failed_attempt("timeout_total", Category::Transient, &message, next).error
+        let next = "try again, ask for less, or raise model_call_limit_sec";
+        let broken = self.failed_attempt("timeout_call", Category::Transient, &message, next);
+        FailedAttempt { timed_out: true, ..broken }
+    }
+
+    /// A server did not describe itself in time.
+    pub(crate) fn metadata_timeout(&self, limit: Duration) -> ModelError {
+        let seconds = format_seconds(limit);
+        let message = format!("{} did not describe its models within {seconds}", self.provider);
+        let next = "check that the server runs and that base_url is right";
+        self.failed_attempt("timeout_call", Category::Transient, &message, next).error
     }
 
     pub(crate) fn open_breaker_error(&self, retry_in: Duration) -> ModelError {
@@ -269,6 +258,7 @@ fn classify_status(
         "context window",
         "prompt is too long",
         "maximum context",
+        "maximum number of tokens",
     ]) {
         let next = "shorten the conversation, or use a model with a larger context".to_owned();
         return ("context_length_exceeded", Category::Recoverable, next);

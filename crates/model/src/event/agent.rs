@@ -3,11 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::agent_conversation::{ConversationOpening, PromptSource};
 use crate::agent_decision::AgentDecision;
 use crate::agent_work::{AgentWork, ChildState};
 use crate::gate::GateDecision;
 use crate::permission::PermissionRule;
-use crate::{Digest, ExecutionFailure, MicroDollars, ReActStep, StepAction, TaskId};
+use crate::{
+    Actor, Digest, ExecutionFailure, MicroDollars, ReActStep, ReasoningItem, StepAction, TaskId,
+};
 
 /// A call that a model asked for in its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +19,15 @@ pub struct AnsweredCall {
     pub id: Option<String>,
     pub name: String,
     pub arguments: Value,
+    /// Why it cannot be made as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// What was changed in its arguments before it is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The arguments held a secret and are not those that were asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
 }
 
 /// Facts about an agent's work. `task` is none for planning.
@@ -46,6 +58,15 @@ pub enum AgentEvent {
         /// None where tools were not offered, or nothing is kept of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         calls: Option<Vec<AnsweredCall>>,
+        /// What it thought, as its provider wants it back with the results of its calls.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reasoning: Vec<ReasoningItem>,
+        /// The answer ended at its length limit.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cut_off: bool,
+        /// Why an answer without calls says nothing that could be used.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<String>,
         tokens: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<MicroDollars>,
@@ -68,6 +89,39 @@ pub enum AgentEvent {
         task: Option<TaskId>,
         ask: u32,
         text: String,
+        /// It belongs to what the model thinks, not to what it says.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        thought: bool,
+    },
+    /// An answer is still being waited for. Said ever more seldom; how long it is by now, the clock says.
+    ModelWaiting {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        ask: u32,
+        /// The model's name on screens.
+        model: String,
+        elapsed_sec: u64,
+        /// Tokens that have come so far, estimated.
+        tokens: u64,
+        /// It has begun with its answer; before that it thinks.
+        writing: bool,
+    },
+    /// A provider failed or asked to be left alone for a while; it is asked again after the wait.
+    ModelDelayed {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        ask: u32,
+        /// The model's name on screens.
+        model: String,
+        why: String,
+        wait_sec: u64,
+    },
+    /// A model is talked to in a lesser protocol than its provider's own tool calls, and why.
+    ProtocolDemoted {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        ask: u32,
+        what: String,
     },
     /// A step of a `ReAct` loop: what the agent thinks,
     Thought { task: TaskId, attempt: u32, step: Box<ReActStep> },
@@ -87,6 +141,24 @@ pub enum AgentEvent {
     Revoked { rule: PermissionRule },
     /// A subtask of a call moved; it is shown as a child of the task.
     ChildMoved { task: TaskId, child: TaskId, title: String, state: ChildState },
+    /// A conversation about a task opened; what follows is appended to it.
+    ConversationOpened { task: TaskId, attempt: u32, opening: Box<ConversationOpening> },
+    /// Something was said to the model besides results.
+    Prompted {
+        task: TaskId,
+        attempt: u32,
+        source: PromptSource,
+        text: String,
+        /// The number of the person's message that is delivered by this.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<u32>,
+    },
+    /// Results of calls up to this number are shown shortened from now on.
+    ResultsCompacted { task: TaskId, attempt: u32, through: u32 },
+    /// The person lets the task continue past its limits; they count anew.
+    BudgetRenewed { task: TaskId, attempt: u32 },
+    /// The person wrote to the agent of a task. It is delivered before its next turn.
+    MessageSent { task: TaskId, number: u32, text: String, by: Actor },
     /// The result of a task in words, which its dependents read.
     Concluded { task: TaskId, attempt: u32, answer: String, tokens: u64 },
 }
@@ -98,6 +170,9 @@ impl AgentEvent {
             Self::ModelAnswered { .. } => "agent.model_answered",
             Self::ModelFailed { .. } => "agent.model_failed",
             Self::Partial { .. } => "agent.partial",
+            Self::ModelWaiting { .. } => "agent.model_waiting",
+            Self::ModelDelayed { .. } => "agent.model_delayed",
+            Self::ProtocolDemoted { .. } => "agent.protocol_demoted",
             Self::Thought { .. } => "agent.thought",
             Self::Acted { .. } => "agent.acted",
             Self::Observed { .. } => "agent.observed",
@@ -107,6 +182,11 @@ impl AgentEvent {
             Self::Granted { .. } => "agent.granted",
             Self::Revoked { .. } => "agent.revoked",
             Self::ChildMoved { .. } => "agent.child_moved",
+            Self::ConversationOpened { .. } => "agent.conversation_opened",
+            Self::Prompted { .. } => "agent.prompted",
+            Self::ResultsCompacted { .. } => "agent.results_compacted",
+            Self::BudgetRenewed { .. } => "agent.budget_renewed",
+            Self::MessageSent { .. } => "agent.message_sent",
             Self::Concluded { .. } => "agent.concluded",
         }
     }
@@ -137,13 +217,21 @@ impl AgentEvent {
             Self::ModelAsked { task, .. }
             | Self::ModelAnswered { task, .. }
             | Self::ModelFailed { task, .. }
-            | Self::Partial { task, .. } => task.as_ref(),
+            | Self::Partial { task, .. }
+            | Self::ModelWaiting { task, .. }
+            | Self::ModelDelayed { task, .. }
+            | Self::ProtocolDemoted { task, .. } => task.as_ref(),
             Self::Thought { task, .. }
             | Self::Acted { task, .. }
             | Self::Observed { task, .. }
             | Self::StateSaved { task, .. }
             | Self::Decided { task, .. }
             | Self::ChildMoved { task, .. }
+            | Self::ConversationOpened { task, .. }
+            | Self::Prompted { task, .. }
+            | Self::ResultsCompacted { task, .. }
+            | Self::BudgetRenewed { task, .. }
+            | Self::MessageSent { task, .. }
             | Self::Concluded { task, .. } => Some(task),
             Self::Gated { .. } | Self::Granted { .. } | Self::Revoked { .. } => None,
         }

@@ -17,7 +17,8 @@ use crate::requests::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request
 use crate::{
     Actor, CallId, Category, ChoiceAction, Digest, ExecutionFailure, ExecutionLimits, Fact,
     FactLength, FactReading, FactSource, FactStatus, FactSubject, GraphFacts, LinkKind, Plan,
-    Request, RequestId, RunCap, RunKind, Seq, SkipReason, TaskId, TaskLink, TaskNode,
+    Request, RequestId, RunCap, RunKind, Seq, SkipReason, StartTimeCause, TaskHold, TaskId,
+    TaskLink, TaskNode,
 };
 
 /// Task ids from a small set, so that events meet the same tasks again; `ghost` is in no plan.
@@ -204,12 +205,36 @@ pub(super) fn failure() -> impl Strategy<Value = ExecutionFailure> {
         .prop_map(|category| ExecutionFailure::new("exit_status", category, "exit 1"))
 }
 
+fn task_hold() -> impl Strategy<Value = TaskHold> {
+    let causes = [
+        StartTimeCause::LagAfterEnd { task: "a".into() },
+        StartTimeCause::LagAfterStart { task: "b".into() },
+        StartTimeCause::NotBefore,
+        StartTimeCause::FixedStart,
+        StartTimeCause::ScheduledTime,
+    ];
+    prop_oneof![
+        prop::sample::select(causes.to_vec())
+            .prop_map(|cause| TaskHold::Until { at: jiff::Timestamp::UNIX_EPOCH, cause }),
+        (1..4u32, task_id()).prop_map(|(used, user)| TaskHold::Resource {
+            name: "db".into(),
+            capacity: used,
+            used,
+            users: vec![user],
+        }),
+    ]
+}
+
 fn task_event() -> impl Strategy<Value = TaskEvent> {
     prop_oneof![
         (task_id(), 1..3u32, 0..4u32, 0..100u32).prop_map(|(task, attempt, depth, delta)| {
             TaskEvent::Started { task, attempt, depth, affinity_delta: f64::from(delta) / 100.0 }
         }),
         task_id().prop_map(|task| TaskEvent::HandedOver { task }),
+        (task_id(), task_hold()).prop_map(|(task, hold)| TaskEvent::Held { task, hold }),
+        (task_id(), 1..3u32, any::<u32>()).prop_map(|(task, attempt, elapsed)| {
+            TaskEvent::AwaitingClose { task, attempt, elapsed_ms: elapsed.into() }
+        }),
         (task_id(), 1..3u32, any::<u32>(), prop::option::of(actor())).prop_map(
             |(task, attempt, elapsed, by)| {
                 TaskEvent::Completed { task, attempt, elapsed_ms: elapsed.into(), by, note: None }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::arbitrary::{failure, task_id};
 use super::{AgentEvent, AnsweredCall, PlanningEvent};
+use crate::agent_conversation::{ConversationOpening, ConversationTool, PromptSource};
 use crate::agent_decision::{
     AgentDecision, DecisionAction, ExecutorAction, ExecutorDecision, PermittedCall, PlannerAction,
     PlannerDecision, TaskDecision, ToolUse,
@@ -18,8 +19,8 @@ use crate::permission::{
 use crate::task_state::TaskState;
 use crate::tool_choice::{ToolAffinity, ToolSelection};
 use crate::{
-    Digest, MicroDollars, PlanDrafter, PlanningToolName, PrdvPhase, ReActStep, ReactLogEntry,
-    StepAction, StepMetadata, StepRole, StepTrace,
+    Actor, Digest, MicroDollars, PlanDrafter, PlanningToolName, PrdvPhase, ReActStep,
+    ReactLogEntry, ReasoningFormat, ReasoningItem, StepAction, StepMetadata, StepRole, StepTrace,
 };
 
 fn share() -> BoxedStrategy<f64> {
@@ -218,6 +219,9 @@ fn calls() -> BoxedStrategy<Vec<AnsweredCall>> {
         id,
         name: "grep".into(),
         arguments: json!({"pattern": "x"}),
+        problem: None,
+        note: Some("one field left out".into()),
+        redacted: false,
     });
     prop::collection::vec(call, 0..3).boxed()
 }
@@ -239,7 +243,19 @@ fn model_event() -> BoxedStrategy<AgentEvent> {
         (task(), 1..5u32, prop::option::of(calls()), cost()).prop_map(
             |(task, ask, calls, cost)| {
                 let text = "words".into();
-                AgentEvent::ModelAnswered { task, ask, text, calls, tokens: 7, cost, elapsed_ms: 3 }
+                let reasoning = (ask == 3).then(reasoning_item).into_iter().collect();
+                AgentEvent::ModelAnswered {
+                    task,
+                    ask,
+                    text,
+                    calls,
+                    reasoning,
+                    cut_off: ask == 3,
+                    fault: (ask == 4).then(|| "the answer is empty".into()),
+                    tokens: 7,
+                    cost,
+                    elapsed_ms: 3,
+                }
             }
         ),
         (task(), 1..5u32, failure(), cost()).prop_map(|(task, ask, failure, cost)| {
@@ -248,7 +264,80 @@ fn model_event() -> BoxedStrategy<AgentEvent> {
         (task(), 1..5u32, words()).prop_map(|(task, ask, text)| AgentEvent::Partial {
             task,
             ask,
-            text
+            text,
+            thought: ask == 2,
+        }),
+        waiting_event(),
+    ]
+    .boxed()
+}
+
+fn reasoning_item() -> ReasoningItem {
+    ReasoningItem {
+        format: ReasoningFormat::Anthropic,
+        position: 0,
+        text: "hm".into(),
+        raw: json!({"type": "thinking", "signature": "x"}),
+    }
+}
+
+fn waiting_event() -> BoxedStrategy<AgentEvent> {
+    let model = || "Sonnet".to_owned();
+    let task = || prop::option::of(task_id());
+    prop_oneof![
+        (task(), 1..5u32, any::<bool>()).prop_map(move |(task, ask, writing)| {
+            let (elapsed_sec, tokens) = (38, 12);
+            AgentEvent::ModelWaiting { task, ask, model: model(), elapsed_sec, tokens, writing }
+        }),
+        (task(), 1..5u32, words()).prop_map(move |(task, ask, why)| {
+            AgentEvent::ModelDelayed { task, ask, model: model(), why, wait_sec: 30 }
+        }),
+        (task(), 1..5u32, words()).prop_map(|(task, ask, what)| AgentEvent::ProtocolDemoted {
+            task,
+            ask,
+            what
+        }),
+    ]
+    .boxed()
+}
+
+fn conversation_event() -> BoxedStrategy<AgentEvent> {
+    let sources = vec![PromptSource::Loop, PromptSource::Person, PromptSource::Retry];
+    prop_oneof![
+        (task_id(), 1..3u32, words()).prop_map(|(task, attempt, briefing)| {
+            let tool = ConversationTool {
+                name: "grep".into(),
+                description: "looks".into(),
+                schema: json!({"type": "object"}),
+                read_only: true,
+            };
+            let opening = ConversationOpening {
+                task: Digest::from_json(&json!(attempt)),
+                system: "You work.".into(),
+                briefing,
+                tools: vec![tool],
+                result_tokens: 9_000,
+            };
+            AgentEvent::ConversationOpened { task, attempt, opening: Box::new(opening) }
+        }),
+        (task_id(), 1..3u32, prop::sample::select(sources), words(), prop::option::of(1..3u32))
+            .prop_map(|(task, attempt, source, text, message)| AgentEvent::Prompted {
+                task,
+                attempt,
+                source,
+                text,
+                message
+            }),
+        (task_id(), 1..3u32, 1..9u32).prop_map(|(task, attempt, through)| {
+            AgentEvent::ResultsCompacted { task, attempt, through }
+        }),
+        (task_id(), 1..3u32)
+            .prop_map(|(task, attempt)| AgentEvent::BudgetRenewed { task, attempt }),
+        (task_id(), 1..3u32, words()).prop_map(|(task, number, text)| AgentEvent::MessageSent {
+            task,
+            number,
+            text,
+            by: Actor::Person
         }),
     ]
     .boxed()
@@ -258,6 +347,7 @@ fn model_event() -> BoxedStrategy<AgentEvent> {
 pub(super) fn agent_event() -> BoxedStrategy<AgentEvent> {
     prop_oneof![
         2 => model_event(),
+        2 => conversation_event(),
         3 => (step(), 1..3u32)
             .prop_map(|((task, step), attempt)| AgentEvent::from_step(task, attempt, step)),
         1 => (task_id(), 1..3u32, work()).prop_map(|(task, attempt, work)| {

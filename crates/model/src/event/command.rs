@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::catch_up::{CatchUpWay, TaskOccurrence};
 use crate::{
-    Actor, Answer, GraphFacts, NormalizationChange, Plan, PlanEdit, PolicyOverride, RequestId,
-    ScoutGateMode, Stage, TaskId,
+    Actor, Answer, FixedEvent, GraphFacts, NormalizationChange, Plan, PlanEdit, PolicyOverride,
+    RequestId, ScoutGateMode, Stage, TaskId,
 };
 
 /// A wish.
@@ -60,6 +60,12 @@ pub enum Command {
         text: String,
         by: Actor,
     },
+    /// Writes to the agent of a task; it is delivered before its next turn.
+    MessageTask {
+        task: TaskId,
+        text: String,
+        by: Actor,
+    },
     /// Moves a block of the schedule to another time; what it displaces finds another place.
     MoveBlock {
         block: String,
@@ -70,6 +76,8 @@ pub enum Command {
         way: CatchUpWay,
         /// Late tasks that stay as they are.
         left_out: Vec<TaskOccurrence>,
+        /// Time that the person's other plans take, as it was when the way was shown.
+        busy: Vec<FixedEvent>,
         by: Actor,
     },
     /// Opens a plan again that was discarded, with its question.
@@ -174,6 +182,7 @@ impl Command {
             Self::MarkTask { .. } => "settle",
             Self::ReopenTask { .. } => "reopen_task",
             Self::NoteTask { .. } => "note_task",
+            Self::MessageTask { .. } => "message_task",
             Self::MoveBlock { .. } => "move_block",
             Self::CatchUp { .. } => "catch_up",
             Self::RestorePlan { .. } => "restore_plan",
@@ -224,6 +233,17 @@ pub enum CommandRefusal {
     BreaksRule { rule: String, message: String },
     /// A number is out of its range.
     OutOfRange { what: String },
+}
+
+impl CommandRefusal {
+    /// The task or row that the reason names by its id.
+    pub fn named_task(&self) -> Option<&TaskId> {
+        match self {
+            Self::TaskState { task, .. } => Some(task),
+            Self::Locked { node } => Some(node),
+            _ => None,
+        }
+    }
 }
 
 impl std::fmt::Display for CommandRefusal {

@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent_conversation::{
+    ConversationOpening, ConversationTool, PromptSource, RequestReport,
+};
 use crate::catch_up::{CatchUpWay, TaskOccurrence};
 use crate::{
     Actor, AdaptationLogEntry, Comment, CommentOutcome, EscalationReason, PatternChoice,
     PlanContext, PlanDrafter, PlanEdit, PlanEffect, PlanLimits, PlanOutline, PlanQuestion,
-    PlanningPosition, PolicyOverride, ReactLogEntry, Roadmap, RunCap, Schedule, Stage,
+    PlanState, PlanningPosition, PolicyOverride, ReactLogEntry, Roadmap, RunCap, Schedule, Stage,
     StageAssessment, StepTrace, TaskId,
 };
 
@@ -252,6 +255,36 @@ pub enum PlanningEvent {
     Undone {
         again: bool,
     },
+    /// The conversation with the model that drafts began. What follows is appended to it.
+    ConversationOpened {
+        opening: Box<ConversationOpening>,
+    },
+    /// A stage began in the conversation: what is known and wanted now, and the tools that exist in it.
+    StageOpened {
+        state: PlanState,
+        text: String,
+        tools: Vec<ConversationTool>,
+    },
+    /// Something was said to the model that is neither a result nor its own.
+    Prompted {
+        source: PromptSource,
+        text: String,
+    },
+    /// What came of a call of the model's.
+    ToolAnswered {
+        call: u32,
+        tool: String,
+        ok: bool,
+        text: String,
+    },
+    /// Older results are shown shortened from here on.
+    ResultsCompacted {
+        through: u32,
+    },
+    /// What became of the change requests of the last draft.
+    RequestsReported {
+        reports: Vec<RequestReport>,
+    },
 }
 
 impl PlanningEvent {
@@ -302,6 +335,12 @@ impl PlanningEvent {
             Self::ChangePutBack { .. } => "planning.change_put_back",
             Self::RequestRead { .. } => "planning.request_read",
             Self::Undone { .. } => "planning.undone",
+            Self::ConversationOpened { .. } => "planning.conversation_opened",
+            Self::StageOpened { .. } => "planning.stage_opened",
+            Self::Prompted { .. } => "planning.prompted",
+            Self::ToolAnswered { .. } => "planning.tool_answered",
+            Self::ResultsCompacted { .. } => "planning.results_compacted",
+            Self::RequestsReported { .. } => "planning.requests_reported",
         }
     }
 }

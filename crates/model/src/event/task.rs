@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, ExecutionFailure, SkipReason, TaskId};
+use crate::{Actor, ExecutionFailure, SkipReason, TaskHold, TaskId};
 
 /// Facts about a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +16,17 @@ pub enum TaskEvent {
         /// Best affinity minus the affinity of the tool in use.
         #[serde(default, skip_serializing_if = "crate::task::is_default")]
         affinity_delta: f64,
+    },
+    /// The task could start, and something keeps it from doing so yet.
+    Held {
+        task: TaskId,
+        hold: TaskHold,
+    },
+    /// The work of the attempt is done; the task ends once what its end is tied to has come about.
+    AwaitingClose {
+        task: TaskId,
+        attempt: u32,
+        elapsed_ms: u64,
     },
     /// A task for the person became due.
     HandedOver {
@@ -75,9 +86,16 @@ pub enum TaskEvent {
 }
 
 impl TaskEvent {
+    /// The end of an attempt that did what it should.
+    pub fn completed(task: TaskId, attempt: u32, elapsed_ms: u64) -> Self {
+        Self::Completed { task, attempt, elapsed_ms, by: None, note: None }
+    }
+
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Started { .. } => "task.started",
+            Self::Held { .. } => "task.held",
+            Self::AwaitingClose { .. } => "task.awaiting_close",
             Self::HandedOver { .. } => "task.handed_over",
             Self::Completed { .. } => "task.completed",
             Self::Failed { .. } => "task.failed",
@@ -94,6 +112,8 @@ impl TaskEvent {
     pub fn task_id(&self) -> &TaskId {
         match self {
             Self::Started { task, .. }
+            | Self::Held { task, .. }
+            | Self::AwaitingClose { task, .. }
             | Self::HandedOver { task }
             | Self::Completed { task, .. }
             | Self::Failed { task, .. }

@@ -4,7 +4,8 @@ use planwright_text::units::{format_counted, format_planned};
 
 use super::kind_choice::kind_choices;
 use super::planning_trouble::{confidence_detail, format_findings};
-use super::{abandon_choice, describe_assumption, idea_details, ideas_choice, new_request};
+use super::{abandon_choice, idea_details, ideas_choice, new_request};
+use crate::agent_conversation::{ReportedOutcome, RequestReport};
 use crate::request::RequestDetail;
 use crate::{
     ApprovalTarget, Assumption, AssumptionOrigin, Choice, ChoiceAction, PatternChoice, Request,
@@ -24,6 +25,8 @@ pub struct DraftEvidence<'a> {
     pub low_confidence: bool,
     /// Change requests that no draft could read.
     pub open_changes: &'a [String],
+    /// What became of the change requests that a model took up.
+    pub reports: &'a [RequestReport],
     pub assumptions: &'a [Assumption],
     /// The options of the roadmap, if there is one.
     pub options: &'a [RoadmapOption],
@@ -95,14 +98,20 @@ pub(super) fn add_draft_evidence(
     for finding in format_findings(draft.assessment) {
         asked.details.push(RequestDetail::new("Note", finding));
     }
+    for report in draft.reports {
+        let label = match report.outcome {
+            ReportedOutcome::Answered => "Answer",
+            _ => "Your request",
+        };
+        asked.details.push(RequestDetail::new(label, report.describe()));
+    }
     for change in draft.open_changes {
         let text = format!("\"{change}\": not understood; edit the plan, or set up a model");
         asked.details.push(RequestDetail::new("Left open", text));
     }
     for assumed in draft.assumptions {
         if assumed.origin != AssumptionOrigin::User {
-            let text = describe_assumption(&assumed.key, &assumed.value);
-            asked.details.push(RequestDetail::new("Assumed", text));
+            asked.details.push(RequestDetail::new("Assumed", assumed.describe_kept()));
         }
     }
     if target == ApprovalTarget::Pattern {

@@ -92,6 +92,7 @@ pub fn kind_question(kinds: &[OfferedKind], assumed: Option<&PatternSpec>) -> Pl
         key: KIND_QUESTION.to_owned(),
         text: "What kind of plan is this?".to_owned(),
         assumed: assumed.map(PatternSpec::kind_label).unwrap_or_default(),
+        changes: "The kind decides the phases.".to_owned(),
         choices,
     }
 }

@@ -3,6 +3,8 @@
 //! Every constructor is a pure function of plain data. Whoever asks derives that data from a session, a tool call or the
 //! configuration; the words are the same for the engine, the screens, `--plain`, `answer` and tests.
 
+mod agent_question;
+mod answer_words;
 mod assumed_values;
 mod call_in_doubt;
 mod command_permission;
@@ -22,7 +24,10 @@ mod task_limit;
 mod tests;
 mod tool_permission;
 
-pub use assumed_values::describe_assumption;
+pub use agent_question::{AgentInquiry, PartialWork, agent_question_request, partly_done_request};
+pub use answer_words::RESERVED_QUESTION_KEYS;
+use assumed_values::describe_setting;
+pub use assumed_values::{describe_assumption, describe_question_key};
 pub use call_in_doubt::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request};
 pub use command_permission::{
     CommandAskReason, CommandPlacement, CommandQuestion, command_request,
@@ -37,7 +42,8 @@ pub use planning_limit::{
     budget_request, describe_planning_cap, escalation_request, planning_cap_request,
 };
 pub use planning_question::{
-    goal_request, pattern_rfc_request, questions_request, shorten_goal, subtype_rfc_request,
+    goal_request, is_long_goal, pattern_rfc_request, questions_request, shorten_goal,
+    subtype_rfc_request,
 };
 pub use planning_trouble::{
     ModelFailure, StageTrouble, describe_confidence, format_findings, low_confidence_request,

@@ -1,10 +1,9 @@
 //! Whether a plan may run: a plan from a file or an edit, one that was drafted, and one that a change request left as it
 //! was.
 
-use planwright_text::units::format_planned;
-
 use super::draft_approval::{DraftEvidence, add_draft_evidence};
 use super::new_request;
+use crate::agent_conversation::ReportedOutcome;
 use crate::request::RequestDetail;
 use crate::{
     ApprovalTarget, Choice, ChoiceAction, Digest, GraphFacts, NormalizationChange, Request,
@@ -100,10 +99,7 @@ pub fn planned_request(
         asked.why = format!("{} Left open: {}.", asked.why, draft.open_changes.join("; "));
     }
     if lateness_minutes > 0 {
-        let late = format!(
-            "{} of work after the deadline, accepted by you",
-            format_planned(lateness_minutes.into())
-        );
+        let late = "it ends after the deadline, accepted by you".to_owned();
         asked.details.insert(0, RequestDetail::new("Late", late));
     }
     asked
@@ -118,7 +114,9 @@ pub fn unchanged_plan_request(
 ) -> Request {
     let mut asked = planned_request(id, plan, draft, lateness_minutes);
     let same = format!("Nothing changed: draft {} is as it was.", plan.revision);
+    let answered = draft.reports.iter().any(|report| report.outcome == ReportedOutcome::Answered);
     asked.why = match draft.open_changes {
+        [] if answered => format!("Your question is answered. {same}"),
         [] => same,
         open => format!("{same} Left open: {}.", open.join("; ")),
     };

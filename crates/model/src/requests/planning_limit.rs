@@ -17,7 +17,7 @@ pub fn describe_planning_cap(reason: Option<&EscalationReason>) -> (&'static str
     match reason {
         Some(EscalationReason::CapTurns) => ("The turns of this round are used up", "turn_limit"),
         Some(EscalationReason::CapWallTime) => {
-            ("Nothing has happened for too long", "wall_time_sec")
+            ("Planning has worked for as long as the limit allows", "segment_max_sec")
         }
         Some(EscalationReason::CapRevisions) => {
             ("The plan was revised as often as the limit allows", "revision_limit")
@@ -121,6 +121,12 @@ fn describe_relaxed_end(relaxation: &ScheduleRelaxation) -> String {
     }
 }
 
+/// The day on which a schedule ends.
+fn describe_end(schedule: &Schedule) -> Option<String> {
+    let end = schedule.finish_time()?.local_date();
+    Some(format_date(end, schedule.horizon_start.local_date()))
+}
+
 fn describe_misfit(schedule: Option<&Schedule>) -> String {
     let late = schedule.map_or(0, |schedule| schedule.lateness_minutes);
     let unplaced: u32 =
@@ -130,8 +136,9 @@ fn describe_misfit(schedule: Option<&Schedule>) -> String {
         (0, minutes) => {
             format!("{} of work fits nowhere before the end.", format_planned(minutes.into()))
         }
-        (late, _) => {
-            format!("It would end {} of work after the deadline.", format_planned(late.into()))
-        }
+        (_, _) => match schedule.and_then(describe_end) {
+            Some(end) => format!("It would end {end}, after the deadline."),
+            None => "It would end after the deadline.".to_owned(),
+        },
     }
 }

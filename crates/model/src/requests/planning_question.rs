@@ -1,6 +1,8 @@
 //! What planning asks before it drafts: missing facts, the goal, and new subtypes or patterns.
 
-use super::{KIND_QUESTION, abandon_choice, describe_assumption, ideas_choice, new_request};
+use std::fmt::Write as _;
+
+use super::{KIND_QUESTION, abandon_choice, ideas_choice, new_request};
 use crate::request::RequestDetail;
 use crate::{Choice, ChoiceAction, PlanQuestion, Request, RequestId, RequestKind};
 
@@ -15,10 +17,8 @@ pub fn questions_request(id: RequestId, questions: &[PlanQuestion]) -> Request {
         RequestKind::Questions { questions: questions.to_vec() },
         question,
         match questions {
-            [only] if only.key == KIND_QUESTION => {
-                "The words of the goal fit several kinds, or none well. The kind decides the phases."
-            }
-            _ => "The answer decides how large the plan is. What you skip is assumed and listed.",
+            [only] => why_asked(only),
+            _ => "What you skip is assumed and listed.".to_owned(),
         },
     );
     if questions.len() > 1 {
@@ -28,8 +28,7 @@ pub fn questions_request(id: RequestId, questions: &[PlanQuestion]) -> Request {
         }
     }
     for question in questions.iter().filter(|question| !question.assumed.is_empty()) {
-        let text = describe_assumption(&question.key, &question.assumed);
-        asked.details.push(RequestDetail::new("If skipped", text));
+        asked.details.push(RequestDetail::new("If skipped", question.assumed_words()));
     }
     asked.choices = vec![Choice::new(ChoiceAction::Reply, "answer", "the draft uses your answer")];
     // What nobody can assume cannot be skipped.
@@ -44,6 +43,20 @@ pub fn questions_request(id: RequestId, questions: &[PlanQuestion]) -> Request {
     asked
 }
 
+/// What the answer changes, and what stands in for it.
+fn why_asked(question: &PlanQuestion) -> String {
+    if question.key == KIND_QUESTION {
+        return "No kind fits well, so a draft would be a guess. Which of these is closest?"
+            .to_owned();
+    }
+    let mut why = question.changes.clone();
+    if !question.assumed.is_empty() {
+        let gap = if why.is_empty() { "" } else { " " };
+        let _ = write!(why, "{gap}Without an answer: {}.", question.assumed_words());
+    }
+    why
+}
+
 /// The beginning of a goal, for a question about it.
 pub fn shorten_goal(goal: &str) -> String {
     const MAX_CHARS: usize = 40;
@@ -53,10 +66,24 @@ pub fn shorten_goal(goal: &str) -> String {
     }
 }
 
-/// There is no goal yet, or one that says too little.
+/// The characters of a goal from which on the built-in planner asks for a sentence instead of guessing.
+const LONG_GOAL_CHARS: usize = 1000;
+
+/// Whether a goal is a page rather than a sentence.
+pub fn is_long_goal(goal: &str) -> bool {
+    goal.chars().nth(LONG_GOAL_CHARS).is_some()
+}
+
+/// There is no goal yet, or one that says too little or too much.
 pub fn goal_request(id: RequestId, unclear: &str) -> Request {
     let (question, why) = if unclear.is_empty() {
         ("What do you want to get done?".to_owned(), "There is no goal yet.".to_owned())
+    } else if is_long_goal(unclear) {
+        (
+            "What is the goal in one sentence?".to_owned(),
+            "The text is too long to read without a model. Details can follow as change requests."
+                .to_owned(),
+        )
     } else {
         (
             format!("What should be different when \"{}\" is done?", shorten_goal(unclear)),

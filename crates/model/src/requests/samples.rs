@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use super::{
-    AskReason, CallEvidence, CallInDoubt, CommandAskReason, CommandPlacement, CommandQuestion,
-    DraftEvidence, InDoubtAction, ModelFailure, OfflineOutlook, ProposedPlan, ReachedCap, Request,
-    RequestId, RequestKind, StageTrouble, TaskSpending, ToolCallQuestion, budget_request,
-    cap_request, command_request, consent_request, draft_request, escalation_request,
-    final_plan_request, goal_request, in_doubt_request, low_confidence_request,
-    model_failure_request, pattern_rfc_request, permission_request, planned_request,
-    planning_cap_request, questions_request, subtype_rfc_request, task_limit_request,
-    unchanged_plan_request, validation_request, widening_detail,
+    AgentInquiry, AskReason, CallEvidence, CallInDoubt, CommandAskReason, CommandPlacement,
+    CommandQuestion, DraftEvidence, InDoubtAction, ModelFailure, OfflineOutlook, PartialWork,
+    ProposedPlan, ReachedCap, Request, RequestId, RequestKind, StageTrouble, TaskSpending,
+    ToolCallQuestion, agent_question_request, budget_request, cap_request, command_request,
+    consent_request, draft_request, escalation_request, final_plan_request, goal_request,
+    in_doubt_request, low_confidence_request, model_failure_request, partly_done_request,
+    pattern_rfc_request, permission_request, planned_request, planning_cap_request,
+    questions_request, subtype_rfc_request, task_limit_request, unchanged_plan_request,
+    validation_request, widening_detail,
 };
 use crate::event::RiskClass;
 use crate::{
@@ -113,6 +114,7 @@ fn with_evidence<T>(make: impl FnOnce(&DraftEvidence<'_>) -> T) -> T {
         assessment: Some(&assessment()),
         low_confidence: true,
         open_changes: &["use less paper".to_owned()],
+        reports: &[],
         assumptions: &[assumption],
         options: &[
             option("Balanced", 600, Risk::Low),
@@ -149,6 +151,7 @@ fn question_requests() -> Vec<Request> {
         key: key.into(),
         text: text.into(),
         assumed: assumed.into(),
+        changes: "It decides how long the plan takes.".into(),
         choices: vec![QuestionChoice { answer: assumed.into(), effect: "a smaller plan".into() }],
     };
     let questions = [
@@ -161,6 +164,7 @@ fn question_requests() -> Vec<Request> {
         questions_request(ID, &questions),
         goal_request(ID, ""),
         goal_request(ID, "be better"),
+        goal_request(ID, &"write it all down ".repeat(60)),
         subtype_rfc_request(ID, "podcast", near, "it has episodes"),
         pattern_rfc_request(ID, "spiral_growth", near, "it grows in rounds"),
     ]
@@ -232,8 +236,26 @@ fn run_requests() -> Vec<Request> {
     requests.push(tool_call(Some("allow make in ~/site".to_owned())));
     let task = TaskNode::new("build", "Build the site");
     requests.push(task_limit_request(ID, &task, "It has used its 12 steps."));
+    requests.extend(agent_requests(&task));
     requests.push(consent_request(ID, "openai", "OPENAI_API_KEY"));
     requests
+}
+
+fn agent_requests(task: &TaskNode) -> [Request; 3] {
+    let choices = ["The old layout".to_owned(), "The new one".to_owned()];
+    let question = "Which layout should the pages keep?";
+    let inquiry = AgentInquiry { question, choices: &choices, call: Some(4) };
+    let words = AgentInquiry { question: "I cannot find the theme.", choices: &[], call: None };
+    let work = PartialWork {
+        summary: "The pages build; the search does not.",
+        changed_files: &["site/pages.toml".to_owned()],
+        left: &["the index of the search".to_owned()],
+    };
+    [
+        agent_question_request(ID, task, inquiry),
+        agent_question_request(ID, task, words),
+        partly_done_request(ID, task, work),
+    ]
 }
 
 fn reached_cap(cap: RunCap) -> Request {

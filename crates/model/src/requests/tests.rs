@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::samples::every_request;
 use super::*;
+use crate::Answer;
 use crate::event::RiskClass;
+use crate::permission::{PermissionRule, RuleMatcher};
 
 /// The wire names of all kinds, as the decoder lists them: a kind that is added to the enum is in it.
 fn kind_names() -> BTreeSet<String> {
@@ -265,4 +267,45 @@ fn a_tool_of_another_program_shows_all_its_arguments() {
     assert_eq!(labels(&foreign), ["File", "Arguments", "What it says it does"]);
     let directory = ToolCallQuestion { directory: Some("."), preview: None, ..own };
     assert_eq!(labels(&directory), ["Arguments"]);
+}
+
+#[test]
+fn a_rule_that_is_typed_replaces_the_offered_one() {
+    let args = serde_json::json!({});
+    let call = crate::CallId { task: "a".into(), attempt: 1, step: 1 };
+    let ask = ToolCallQuestion {
+        call: &call,
+        title: "A task",
+        tool: "shell",
+        class: RiskClass::Execute,
+        why: &AskReason::Strict,
+        command: Some("cargo test --all"),
+        url: None,
+        directory: None,
+        files: Vec::new(),
+        args: &args,
+        preview: None,
+        is_foreign: false,
+        has_network: false,
+        unconfined: None,
+        rule: Some("exactly this command".to_owned()),
+    };
+    let request = permission_request(RequestId(1), &ask);
+    let offered = PermissionRule::allow(
+        "shell",
+        RuleMatcher::Command { command: "cargo test --all".to_owned() },
+    );
+    let saved = |text: &str| {
+        let answer = Answer::with_text(ChoiceAction::AllowAlways, text.to_owned());
+        request.apply_typed_rule(offered.clone(), &answer)
+    };
+    let prefix = RuleMatcher::CommandPrefix { prefix: "cargo test".to_owned() };
+    assert_eq!(saved("cargo test *").matching, prefix);
+    assert_eq!(saved("cargo test --all"), offered);
+    let wrong = Answer::with_text(ChoiceAction::AllowAlways, "npm *".to_owned());
+    assert!(request.parse_typed_rule(&wrong).is_err());
+    assert_eq!(request.apply_typed_rule(offered.clone(), &wrong), offered);
+    let any = PermissionRule { matching: RuleMatcher::Any, ..offered };
+    let typed = Answer::with_text(ChoiceAction::AllowAlways, "cargo *".to_owned());
+    assert_eq!(request.apply_typed_rule(any.clone(), &typed), any);
 }

@@ -118,7 +118,7 @@ fn judge_kind(
     let reason = if evidence.by_model {
         format!("the goal is clearly a {kind}")
     } else {
-        format!("matches the {kind} blueprint")
+        format!("matches the {kind} template")
     };
     (ConfidenceLevel::Sure, reason)
 }
@@ -219,7 +219,7 @@ mod tests {
     fn the_sentence_says_no_more_than_the_weakest_part() {
         assert_eq!(
             sentence(&choice("launch", 0.95), Vec::new()),
-            "Sure: matches the launch blueprint, and every date fits your hours."
+            "Sure: matches the launch template, and every date fits your hours."
         );
         assert_eq!(
             sentence(&choice("launch", 0.70), Vec::new()),

@@ -24,6 +24,7 @@ pub use row_fields::{
 };
 pub use widening::{ApprovalWidening, assess_widening};
 
+pub use order::longest_rising_run;
 use order::{DiffSide, merge_node_order, reordered_nodes};
 use planwright_model::{NodeDependency, PlanNode, PlanOutline, Roadmap, TaskId};
 

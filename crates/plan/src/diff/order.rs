@@ -88,7 +88,7 @@ pub(super) fn reordered_nodes(before: &DiffSide<'_>, after: &DiffSide<'_>) -> BT
 }
 
 /// Returns the indices of a longest increasing subsequence of distinct numbers.
-fn longest_rising_run(numbers: &[usize]) -> Vec<usize> {
+pub fn longest_rising_run(numbers: &[usize]) -> Vec<usize> {
     // The index of the smallest number that ends a subsequence of each length.
     let mut ends: Vec<usize> = Vec::new();
     let mut previous = vec![None; numbers.len()];

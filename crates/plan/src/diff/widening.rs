@@ -108,6 +108,11 @@ fn collect_task_widening(old: &TaskNode, new: &TaskNode, why: &mut Vec<String>) 
         (None, _) => false,
     };
     tell(longer, "may run longer");
+    let settings = |task: &TaskNode| task.command_settings();
+    tell(settings(old) != settings(new), "runs its command with other settings");
+    let attempts = |task: &TaskNode| task.retries.as_ref().map_or(0, |policy| policy.max);
+    tell(attempts(new) > attempts(old), "may be tried more often");
+    tell(old.when != new.when, "runs on another condition");
     tell(old.repeat != new.repeat, "is repeated under another rule");
     let often = |task: &TaskNode| task.metadata.get("recurrence").cloned();
     tell(often(old) != often(new), "comes in another rhythm");

@@ -26,6 +26,9 @@ pub(super) fn remove_from_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
 
 /// Detaches a node from the chain of its siblings; links drawn by the person stay.
 pub(super) fn detach_from_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
+    if !work.joins_chains {
+        return;
+    }
     let Some(roadmap) = &mut work.roadmap else { return };
     let tree = roadmap.node_tree();
     let Some(parent) = tree.get(id).and_then(|node| node.parent_id.clone()) else { return };
@@ -73,6 +76,9 @@ fn bridge_neighbors(
 
 /// Inserts a node into the chain of its lane, if the lane is a chain.
 pub(super) fn insert_into_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
+    if !work.joins_chains {
+        return;
+    }
     let root = work.outline.root_id.clone();
     let Some(roadmap) = &mut work.roadmap else { return };
     let tree = roadmap.node_tree();

@@ -1,8 +1,11 @@
 //! Edits of what a node says besides its title: fields, owner, dates.
 
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
 use planwright_model::{
-    AdaptationAction, DateField, NodeDates, NodeFields, PlanDate, PlanNode, RunKind, TaskId,
-    other_person,
+    AdaptationAction, DateField, NodeDates, NodeFields, NodeOrigin, PlanDate, PlanNode, RunKind,
+    TaskId, other_person,
 };
 
 use super::draft::PlanEditDraft;
@@ -18,6 +21,9 @@ pub(super) fn change_fields(
     id: &TaskId,
     fields: &NodeFields,
 ) -> Result<EditSummary, EditError> {
+    if fields.is_for_new_node() {
+        return Err(EditError::OnlyForNewNodes);
+    }
     let before = work.find_node(id)?.clone();
     let title = fields.title.as_deref().map(clean_title).transpose()?;
     let mut node_ids = vec![id.clone()];
@@ -118,6 +124,10 @@ pub(super) fn set_words(node: &mut PlanNode, fields: &NodeFields) {
         node.cost = Some(cost.clone()).filter(|cost| cost.hundredths > 0);
     }
     node.optional = fields.optional.unwrap_or(node.optional);
+    node.role = fields.role.unwrap_or(node.role);
+    node.milestone = fields.milestone.unwrap_or(node.milestone);
+    node.intensity = fields.intensity.unwrap_or(node.intensity).clamp(1, 5);
+    node.in_one_piece = fields.in_one_piece.unwrap_or(node.in_one_piece);
     if fields.recurrence.is_some() {
         node.recurrence.clone_from(&fields.recurrence);
     }
@@ -190,11 +200,18 @@ pub(super) fn set_date(
 ) -> Result<EditSummary, EditError> {
     let node = work.find_node(id)?;
     let (title, mut dates) = (node.title.clone(), node.dates());
+    let is_planned = node.origin != NodeOrigin::UserFeedback;
     let fixes = matches!(field, DateField::FixedStart | DateField::FixedEnd);
     if fixes && date.is_some() && (node.node_type.is_container() || !work.tree().is_leaf(id)) {
         return Err(EditError::Container { title });
     }
     dates.set(field, date);
+    if let Some(date) = date.filter(|_| field != DateField::NotBefore) {
+        if is_planned {
+            dates.not_before = dates.not_before.filter(|first| first.day <= date.day);
+        }
+        release_earlier_limits(work, id, date.day);
+    }
     let reason = match date {
         Some(date) => {
             let near = work.outline.plan_context.constraints.start;
@@ -203,6 +220,30 @@ pub(super) fn set_date(
         None => format!("\"{title}\": no date for \"{}\" any more", field.words()),
     };
     set_dates(work, id, dates, reason)
+}
+
+/// A day that a person sets for a node counts for more than when the planner would have begun: what the node is part
+/// of and what has to come before it may begin earlier. Dates on nodes that the person edited stay.
+fn release_earlier_limits(work: &mut PlanEditDraft<'_>, id: &TaskId, day: Date) {
+    let mut before: BTreeSet<TaskId> = BTreeSet::new();
+    let mut open = vec![id.clone()];
+    while let Some(id) = open.pop() {
+        let tree = work.tree();
+        let parts = tree.subtree(&id).into_iter().chain(tree.ancestors(&id));
+        let near: Vec<TaskId> = parts.map(|node| node.id.clone()).collect();
+        let links = work.roadmap.iter().flat_map(|roadmap| &roadmap.dependencies);
+        let needed = links.filter(|link| near.contains(&link.to)).map(|link| link.from.clone());
+        open.extend(needed.filter(|from| !before.contains(from)));
+        before.extend(near);
+    }
+    work.update_node_lists(|nodes| {
+        for node in nodes.iter_mut().filter(|node| before.contains(&node.id)) {
+            let is_planned = node.origin != NodeOrigin::UserFeedback;
+            if is_planned && node.not_before.is_some_and(|first| first.day > day) {
+                node.not_before = None;
+            }
+        }
+    });
 }
 
 /// Clears every date that was set by hand.

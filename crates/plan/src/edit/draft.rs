@@ -15,6 +15,8 @@ pub(super) struct PlanEditDraft<'a> {
     pub(super) roadmap: Option<Roadmap>,
     locked: Cow<'a, BTreeSet<TaskId>>,
     comments: Vec<(TaskId, String)>,
+    /// Whether new and moved nodes join the chain of their lane.
+    pub(super) joins_chains: bool,
 }
 
 /// What an edited draft comes apart into: outline, roadmap, locks and comments.
@@ -28,7 +30,14 @@ impl<'a> PlanEditDraft<'a> {
         locked: &'a BTreeSet<TaskId>,
     ) -> Self {
         let (outline, roadmap) = (outline.clone(), roadmap.cloned());
-        Self { outline, roadmap, locked: Cow::Borrowed(locked), comments: Vec::new() }
+        let (locked, comments) = (Cow::Borrowed(locked), Vec::new());
+        Self { outline, roadmap, locked, comments, joins_chains: true }
+    }
+
+    /// The same with links only where they are drawn.
+    pub(super) fn with_links_as_given(mut self) -> Self {
+        self.joins_chains = false;
+        self
     }
 
     pub(super) fn into_parts(self) -> DraftParts {

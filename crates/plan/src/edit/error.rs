@@ -43,6 +43,12 @@ pub enum EditError {
     NoRoadmap,
     #[error("\"{to}\" does not wait for \"{from}\"")]
     NoLink { from: String, to: String },
+    #[error("\"{id}\" is the id of another node")]
+    TakenId { id: TaskId },
+    #[error("a {child} cannot be put below \"{title}\"")]
+    WrongKind { child: &'static str, title: String },
+    #[error("the id, the kind and the lane of a node stay as they are")]
+    OnlyForNewNodes,
     #[error("that is how it is already")]
     NothingChanges,
     #[error("{message} ({rule})")]
@@ -74,6 +80,9 @@ impl EditError {
             Self::NoCommand => "write the command that is to be run".to_owned(),
             Self::NoRoadmap => "approve the outline first".to_owned(),
             Self::NoLink { .. } => "look at its links in the details of the node".to_owned(),
+            Self::TakenId { .. } => "choose another id".to_owned(),
+            Self::WrongKind { .. } => "choose another kind or another place".to_owned(),
+            Self::OnlyForNewNodes => "remove it and add another".to_owned(),
             Self::NothingChanges => "nothing was changed".to_owned(),
             Self::BreaksRule { .. } => "the plan was left as it was".to_owned(),
         }

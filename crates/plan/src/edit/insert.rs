@@ -32,8 +32,11 @@ pub(super) fn insert_node(
     work.update_node_lists(|nodes| {
         if nodes.iter().any(|node| node.id == parent.id) {
             let beside = |node: &&PlanNode| node.id == *new.place.node();
-            let stream = match (new.place, nodes.iter().find(beside)) {
-                (NodePlace::Before(_) | NodePlace::After(_), Some(beside)) => beside.stream.clone(),
+            let stream = match (&new.fields.stream, new.place, nodes.iter().find(beside)) {
+                (Some(stream), ..) => stream.clone(),
+                (None, NodePlace::Before(_) | NodePlace::After(_), Some(beside)) => {
+                    beside.stream.clone()
+                }
                 _ => tree::child_stream(nodes, &parent.id),
             };
             let node = PlanNode { stream, ..node.clone() };
@@ -81,21 +84,15 @@ fn build_node(
     parent: &PlanNode,
     title: &str,
 ) -> Result<PlanNode, EditError> {
-    let node_type = if new.group {
-        [NodeType::Phase, NodeType::SubGoal]
-            .into_iter()
-            .find(|kind| parent.node_type.can_contain(*kind))
-            .ok_or_else(|| EditError::HoldsNothing { title: parent.title.clone() })?
-    } else {
-        tree::child_type(parent)?
-    };
-    if new.fields.minutes == Some(0) {
+    let node_type = new_node_type(new, parent)?;
+    let point = new.fields.milestone == Some(true);
+    if new.fields.minutes == Some(0) && !point {
         return Err(EditError::TooFewMinutes { minutes: 0, tasks: 1 });
     }
-    let mut node = PlanNode::new_child(parent, tree::fresh_id(work, parent), node_type, title);
+    let mut node = PlanNode::new_child(parent, new_node_id(work, new, parent)?, node_type, title);
     node.origin = NodeOrigin::UserFeedback;
     node.intensity = parent.intensity;
-    if !new.group {
+    if !node_type.is_container() && !point {
         let usual = work.roadmap.is_some().then(|| tree::usual_minutes(&work.tree(), &parent.id));
         node.estimate_minutes = new.fields.minutes.or(parent.estimate_minutes).or(usual);
         node.run.clone_from(&parent.run);
@@ -103,13 +100,44 @@ fn build_node(
             node.owner = details::clean_owner(owner)?;
         }
     }
-    if new.group && (new.fields.run.is_some() || !new.fields.dates().is_empty()) {
+    let holds_others = node_type.is_container();
+    if holds_others && (new.fields.run.is_some() || !new.fields.dates().is_empty()) {
         return Err(EditError::Container { title: title.to_owned() });
     }
     details::require_command(new.fields)?;
     details::set_words(&mut node, new.fields);
     details::require_possible_dates(node.dates())?;
     Ok(node)
+}
+
+/// Returns what the new node is: the kind that is named, if its place can hold it, or what fits there.
+fn new_node_type(new: &NewNode<'_>, parent: &PlanNode) -> Result<NodeType, EditError> {
+    if let Some(kind) = new.fields.node_type {
+        return if parent.node_type.can_contain(kind) {
+            Ok(kind)
+        } else {
+            Err(EditError::WrongKind { child: kind.as_str(), title: parent.title.clone() })
+        };
+    }
+    if !new.group {
+        return tree::child_type(parent);
+    }
+    [NodeType::Phase, NodeType::SubGoal]
+        .into_iter()
+        .find(|kind| parent.node_type.can_contain(*kind))
+        .ok_or_else(|| EditError::HoldsNothing { title: parent.title.clone() })
+}
+
+fn new_node_id(
+    work: &PlanEditDraft<'_>,
+    new: &NewNode<'_>,
+    parent: &PlanNode,
+) -> Result<TaskId, EditError> {
+    match &new.fields.id {
+        Some(id) if work.find_node(id).is_ok() => Err(EditError::TakenId { id: id.clone() }),
+        Some(id) => Ok(id.clone()),
+        None => Ok(tree::fresh_id(work, parent)),
+    }
 }
 
 /// Draws the links that were asked for; without any, the node joins the chain of its lane.

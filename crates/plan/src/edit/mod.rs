@@ -83,16 +83,35 @@ pub fn apply_edits(
     edits: &[PlanEdit],
     locked: &BTreeSet<TaskId>,
 ) -> Result<EditedPlan, EditError> {
-    let mut work = PlanEditDraft::new(outline, roadmap, locked);
+    let edited = perform_edits(PlanEditDraft::new(outline, roadmap, locked), edits)?;
+    if edits.iter().any(PlanEdit::changes_plan) {
+        require_rules_kept((outline, roadmap), (&edited.outline, edited.roadmap.as_ref()))?;
+    }
+    Ok(edited)
+}
+
+/// Applies one edit to a draft that is still being made, whose rules are checked once it is whole. Links are drawn only
+/// where an edit names them.
+pub fn apply_draft_edit(
+    outline: &PlanOutline,
+    roadmap: Option<&Roadmap>,
+    edit: &PlanEdit,
+    locked: &BTreeSet<TaskId>,
+) -> Result<EditedPlan, EditError> {
+    let work = PlanEditDraft::new(outline, roadmap, locked).with_links_as_given();
+    perform_edits(work, std::slice::from_ref(edit))
+}
+
+fn perform_edits(mut work: PlanEditDraft<'_>, edits: &[PlanEdit]) -> Result<EditedPlan, EditError> {
+    let version = work.outline.version;
     let steps: Vec<EditStep> =
         edits.iter().map(|edit| perform_edit(&mut work, edit)).collect::<Result<_, _>>()?;
     let (mut outline_after, mut roadmap_after, locked, comments) = work.into_parts();
     if edits.iter().any(PlanEdit::changes_plan) {
-        outline_after.version = outline.version.saturating_add(1);
+        outline_after.version = version.saturating_add(1);
         if let Some(roadmap) = &mut roadmap_after {
-            update_derived_fields(roadmap, outline);
+            update_derived_fields(roadmap, &outline_after);
         }
-        require_rules_kept((outline, roadmap), (&outline_after, roadmap_after.as_ref()))?;
     }
     let mut node_ids: Vec<TaskId> = Vec::new();
     for id in steps.iter().flat_map(|step| &step.node_ids) {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::run_progress::{ExportedRun, ExportedStatus};
 use super::{PlanExport, format_duration, link_label, to_one_line};
 use planwright_model::{NodeTree, PlanNode, TaskId};
 
@@ -77,6 +78,17 @@ fn write_edge(tree: &NodeTree<'_>, link: &planwright_model::NodeDependency, text
         if attributes.is_empty() { String::new() } else { format!(" [{}]", attributes.join(", ")) };
     let (from, to) = (quote_dot(from.id.as_str()), quote_dot(to.id.as_str()));
     let _ = writeln!(text, "    {from} -> {to}{attributes};");
+}
+
+/// The colors of a task of a run, as further attributes.
+pub(super) fn status_style(id: &TaskId, run: &ExportedRun) -> String {
+    match run.get(id).map(|task| task.status) {
+        None | Some(ExportedStatus::Open) => String::new(),
+        Some(status) => {
+            let (fill, border) = status.colors();
+            format!(", style=filled, fillcolor=\"{fill}\", color=\"{border}\"")
+        }
+    }
 }
 
 /// Returns a quoted string. Line breaks are kept, other control characters are removed.

@@ -7,7 +7,10 @@ use jiff::tz::TimeZone;
 
 use super::{PlanExport, format_duration, link_label, to_one_line};
 use crate::diff::format_plan_date;
-use planwright_model::{IsoWeek, NodeStatus, NodeTree, PlanNode, Schedule, TaskId};
+use planwright_model::requests::describe_assumption;
+use planwright_model::{
+    AssumptionOrigin, IsoWeek, NodeStatus, NodeTree, PlanNode, Schedule, TaskId,
+};
 use planwright_schedule::calendar::find_zone;
 
 /// The deepest indent of a list.
@@ -240,13 +243,13 @@ fn write_assumptions(plan: &PlanExport<'_>, text: &mut String) {
     }
     text.push_str("## Assumptions\n\n");
     for assumption in &plan.context.assumptions {
-        let origin = format!("{:?}", assumption.origin).to_lowercase();
-        let _ = writeln!(
-            text,
-            "- {}: {} ({origin})",
-            escape_markdown(&assumption.key),
-            escape_markdown(&assumption.value)
-        );
+        let words =
+            describe_assumption(&assumption.key, &assumption.value, plan.context.constraints.start);
+        let origin = match assumption.origin {
+            AssumptionOrigin::User => " (you said so)",
+            _ => "",
+        };
+        let _ = writeln!(text, "- {}{origin}", escape_markdown(&words));
     }
 }
 

@@ -3,22 +3,27 @@
 //! All functions map text to text: no clock (timestamps are arguments) and no files. Untrusted titles are escaped for
 //! the target format.
 
+mod csv;
 mod dot;
 mod ical;
 mod json;
 mod markdown;
 mod mermaid;
+mod run_progress;
 mod task_graph;
 #[cfg(test)]
 mod tests;
 
+pub use csv::render_csv;
 pub use dot::render_dot;
-pub use ical::{IcalImport, read_ical, render_ical};
+pub use ical::{IcalImport, read_ical, render_graph_ical, render_ical};
 pub use json::render_json;
 pub use markdown::{escape_markdown as markdown_escape, render_markdown};
 pub use mermaid::{render_flowchart, render_gantt};
+pub use run_progress::{ExportedRun, ExportedStatus, ExportedTask};
 pub use task_graph::{
     render_graph_dot, render_graph_flowchart, render_graph_gantt, render_graph_markdown,
+    render_run_gantt,
 };
 
 use planwright_model::{

@@ -3,9 +3,11 @@ use jiff::civil::{date, time};
 use proptest::prelude::*;
 
 use super::*;
+use crate::check::BlockReport;
 use crate::plan_file_schedule::{LocalContext, schedule_plan_file};
 use planwright_model::{
-    NodeType, Plan, PlanNode, PlanOutline, Recurrence, RecurrenceFrequency, TaskLink, TaskNode,
+    FileCalendar, NodeType, Plan, PlanNode, PlanOutline, Recurrence, RecurrenceFrequency, TaskLink,
+    TaskNode,
 };
 use planwright_schedule::{ScheduleRequest, critical_path, schedule_roadmap};
 
@@ -193,9 +195,60 @@ fn a_task_graph_has_the_same_formats() {
     insta::assert_snapshot!(
         [
             render_graph_markdown(&plan, Some(&report)),
-            render_graph_flowchart(&plan),
-            render_graph_dot(&plan),
-            render_graph_gantt(&plan, &report),
+            render_graph_flowchart(&plan, &ExportedRun::new()),
+            render_graph_dot(&plan, &ExportedRun::new()),
+            render_graph_gantt(&plan, &report, local.first_day),
+        ]
+        .join("\n")
+    );
+}
+
+#[test]
+fn a_plan_file_with_a_calendar_is_a_calendar_too() {
+    let mut plan = Plan { title: "Release".into(), ..Plan::default() };
+    for (id, minutes) in [("build", 90), ("ship", 30)] {
+        let mut task = TaskNode::new(id, format!("Do the {id}"));
+        task.duration_minutes = Some(minutes);
+        plan.tasks.push(task);
+    }
+    plan.tasks[1].dependencies = vec![TaskLink::finish_to_start("build")];
+    plan.calendar = Some(FileCalendar { start: Some(date(2026, 6, 1)), ..FileCalendar::default() });
+    let local = LocalContext { tz: "Europe/Berlin".into(), first_day: date(2026, 5, 1) };
+    let report = schedule_plan_file(&plan, &local).unwrap().unwrap();
+    let text = render_graph_ical(&plan, &report, "s", stamp()).unwrap();
+    insta::assert_snapshot!(render_graph_gantt(&plan, &report, local.first_day));
+    let (from, to) = ("2026-05-01T00:00:00Z".parse().unwrap(), "2026-08-01T00:00:00Z".parse());
+    let import = read_ical(&text, "UTC", from, to.unwrap()).unwrap();
+    assert_eq!(import.warnings, Vec::<String>::new());
+    let found: Vec<_> = import.events.iter().map(|event| (event.start.at, event.end.at)).collect();
+    let placed = |block: &BlockReport| Some((block.start_at?.at, block.finish_at?.at));
+    let placed: Vec<_> = report.blocks.iter().filter_map(placed).collect();
+    assert_eq!((found.len(), &found), (2, &placed));
+    assert!(text.contains("UID:s/build@planwright"), "{text}");
+}
+
+#[test]
+fn a_run_is_exported_with_its_status_and_its_real_times() {
+    let mut plan = Plan { title: "Release: 2.0".into(), ..Plan::default() };
+    for id in ["build", "docs", "ship"] {
+        plan.tasks.push(TaskNode::new(id, format!("Do the {id}")));
+    }
+    plan.tasks[0].owner = "Ana".into();
+    plan.tasks[2].dependencies = vec![TaskLink::finish_to_start("build")];
+    let at = |millis: i64| Some(Timestamp::from_millisecond(1_780_000_000_000 + millis).unwrap());
+    let task = |status, started, ended| ExportedTask { status, started, ended };
+    let run = ExportedRun::from([
+        ("build".into(), task(ExportedStatus::Failed, at(250), at(1_500))),
+        ("docs".into(), task(ExportedStatus::Running, at(0), None)),
+        ("ship".into(), task(ExportedStatus::Skipped, None, None)),
+    ]);
+    let now = at(2_000).unwrap();
+    insta::assert_snapshot!(
+        [
+            render_graph_flowchart(&plan, &run),
+            render_graph_dot(&plan, &run),
+            render_run_gantt(&plan, &run, &jiff::tz::TimeZone::UTC, now),
+            render_csv(&plan, &run, &jiff::tz::TimeZone::UTC),
         ]
         .join("\n")
     );

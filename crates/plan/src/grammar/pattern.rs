@@ -122,12 +122,14 @@ pub(super) fn nodes_without_review<'a>(scope: &RuleScope<'a>) -> Vec<&'a PlanNod
     lacking
 }
 
-/// Returns whether there is a review below the node, or next to it if it recurs on its own.
+/// Returns whether there is a review below the node, or in something that recurs next to it.
 fn has_review(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     let below = scope.tree.subtree(&node.id).iter().any(|node| node.role.is_retrospective());
     let beside = node.parent_id.as_ref().is_some_and(|parent| {
-        let mut siblings = scope.tree.children(parent);
-        siblings.any(|sibling| sibling.role.is_retrospective() && sibling.recurrence.is_some())
+        let mut siblings = scope.tree.children(parent).filter(|node| node.recurrence.is_some());
+        siblings.any(|sibling| {
+            scope.tree.subtree(&sibling.id).iter().any(|node| node.role.is_retrospective())
+        })
     });
     below || (beside && node.node_type == NodeType::Cycle)
 }

@@ -132,6 +132,7 @@ impl ResolvedGraph {
             depth: self.places.iter().map(|place| place.depth).collect(),
             layers: self.layers,
             estimated_total_tokens: self.estimated_total_tokens,
+            ..GraphFacts::default()
         }
     }
 }

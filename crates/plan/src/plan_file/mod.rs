@@ -13,6 +13,8 @@ mod json;
 mod link;
 mod markdown;
 mod plan;
+mod run_rules;
+mod run_settings;
 mod schema;
 mod task;
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::calendar;
 use super::decoder::{FieldNames, PlanFileDecoder};
+use super::run_rules;
+use super::run_settings;
 use super::task::{self, LocatedTask, SANDBOX};
 use super::value_tree::{TreeValue, ValuePath, ValueTree, escape_for_message};
 use super::{MAX_LINKS, MAX_TASKS};
@@ -21,6 +23,8 @@ pub(super) const PLAN_FIELDS: &[FieldNames] = &[
     ("resources", &[]),
     ("calendar", &[]),
     ("sandbox", &[]),
+    ("defaults", &[]),
+    ("fail_fast", &[]),
     ("tasks", &["nodes"]),
     ("$schema", &[]),
 ];
@@ -72,8 +76,15 @@ pub(super) fn decode_plan(
             let choice = decoder.read_choice(sandbox, path("sandbox"), SANDBOX);
             apply_sandbox(&mut placed, choice.unwrap_or_default());
         }
+        if let Some(defaults) = at("defaults") {
+            run_settings::apply_defaults(&mut decoder, defaults, &mut placed);
+        }
+        if let Some(tree) = at("fail_fast") {
+            plan.fail_fast = decoder.read_boolean(tree, path("fail_fast")).unwrap_or_default();
+        }
     }
     check_resources(&mut decoder, &plan, &placed);
+    run_rules::check_run_rules(&mut decoder, &plan, &placed);
     let calendar_place = calendar_at.map(|at| decoder.lines.line_and_column(at));
     DecodedPlan { calendar_place, ..assemble_plan(decoder, plan, &placed) }
 }
@@ -227,7 +238,7 @@ fn report_duplicate(decoder: &mut PlanFileDecoder<'_>, id: &TaskId, first: usize
 /// A plan's own setting applies to its shell tasks that do not state one.
 fn apply_sandbox(placed: &mut [LocatedTask], choice: SandboxChoice) {
     for placed in placed {
-        if matches!(placed.task.run, RunKind::Shell(_)) && !placed.states_sandbox {
+        if matches!(placed.task.run, RunKind::Shell(_)) && !placed.states("sandbox") {
             placed.task.sandbox = choice;
         }
     }

@@ -10,10 +10,12 @@ use super::calendar::{CALENDAR_FIELDS, DAYS};
 use super::decoder::FieldNames;
 use super::link::LINK_FIELDS;
 use super::plan::PLAN_FIELDS;
+#[cfg(test)]
+use super::run_settings::{DEFAULT_FIELDS, RETRY_FIELDS};
 use super::task::TASK_FIELDS;
 use planwright_model::{
-    ExitCriterion, LagBasis, LinkKind, LinkOrigin, NodeOrigin, PlanDate, RepeatPolicy,
-    SandboxChoice, TaskCost,
+    ExitCriterion, LagBasis, LinkKind, LinkOrigin, NodeOrigin, PlanDate, RepeatPolicy, RetryCause,
+    RunCondition, SandboxChoice, TaskCost,
 };
 
 /// A plan: what to do, in which order, with what.
@@ -28,13 +30,17 @@ struct PlanSchema {
     /// Why the plan is as it is. Shown on request, never parsed.
     #[schemars(length(max = 4000))]
     rationale: Option<String>,
-    /// Capacities of shared resources.
+    /// Capacities of what tasks share. A run never uses more of it at once.
     #[schemars(extend("additionalProperties" = {"type": "integer", "minimum": 1}))]
     resources: Option<BTreeMap<String, u32>>,
     /// When work may happen. Without one, time is plain minutes from 0.
     calendar: Option<CalendarSchema>,
     /// The sandbox of shell tasks that state none.
     sandbox: Option<SandboxChoice>,
+    /// What all commands have that state nothing else.
+    defaults: Option<DefaultsSchema>,
+    /// Whether the first failure ends the run. Defaults to false: what does not depend on it goes on.
+    fail_fast: Option<bool>,
     /// The tasks, as a list or as a table from id to task.
     tasks: TasksSchema,
     /// The address of this schema.
@@ -118,7 +124,7 @@ struct TaskSchema {
     depends_on: Option<LinkListSchema>,
     /// How long it takes: minutes, or text such as "45m", "2h", "1d" (8 hours) or "1w" (5 days).
     duration: Option<AmountSchema>,
-    /// How many units of each resource it takes.
+    /// How many units of each resource it takes while it runs. It waits until they are free.
     resources: Option<BTreeMap<String, u32>>,
     /// Higher goes first.
     priority: Option<i64>,
@@ -126,7 +132,8 @@ struct TaskSchema {
     tools: Option<TextListSchema>,
     /// How well each tool fits, from 0 to 1.
     tool_affinity: Option<BTreeMap<String, f64>>,
-    /// When it counts as done.
+    /// When it counts as done. After a command succeeded, `command`, `file_exists` and `json_path` (in what it printed)
+    /// are checked; words are only shown.
     exit_criteria: Option<CriteriaSchema>,
     /// Defaults to 500.
     estimated_tokens: Option<u64>,
@@ -138,23 +145,41 @@ struct TaskSchema {
     metadata: Option<BTreeMap<String, Value>>,
     /// When it is stopped: seconds, or text such as "90s", "5m" or "1h".
     timeout: Option<AmountSchema>,
+    /// The program that its command is given to, such as `["bash", "-euc"]`. Defaults to sh -c.
+    #[schemars(length(min = 1))]
+    shell: Option<Vec<String>>,
+    /// Variables that its command sees, beside yours.
+    env: Option<BTreeMap<String, EnvSchema>>,
+    /// The directory its command runs in, below the workspace.
+    cwd: Option<String>,
+    /// How many further attempts its command has, or a table with `max`, `backoff`, `factor`, `max_delay` and `on`.
+    retries: Option<RetriesSchema>,
+    /// On which end of what it depends on it runs: "success" (all is done), "failed" (all has ended and something
+    /// failed) or "always" (all has ended).
+    when: Option<RunCondition>,
+    /// Whether its failure counts as done for what depends on it and for the run.
+    continue_on_error: Option<bool>,
+    /// What it belongs to; `run FILE GROUP` runs all of it.
+    group: Option<String>,
+    /// Words by which it can be chosen: `run FILE --tag WORD`.
+    tags: Option<TextListSchema>,
     /// Whether an interrupted attempt may simply be run again.
     repeat: Option<RepeatPolicy>,
     /// Whether its command is confined to the workspace.
     sandbox: Option<SandboxChoice>,
-    /// Whether it waits for the start of its first block.
+    /// Whether it starts at its time in the schedule, which needs a calendar and durations.
     at_scheduled_time: Option<bool>,
     /// Who wrote it.
     origin: Option<NodeOrigin>,
     /// The name or role of whoever answers for it. Somebody other than you has hours of their own.
     owner: Option<String>,
-    /// It starts then, whatever else moves: a date or a local time.
+    /// It starts then, whatever else moves: a date or a local time. A run waits for it.
     fixed_start: Option<PlanDate>,
-    /// It ends then, whatever else moves.
+    /// It ends then, whatever else moves. For the schedule: a run does not stop a command for it.
     fixed_end: Option<PlanDate>,
-    /// It starts then at the earliest.
+    /// It starts then at the earliest. A run waits for it, except with tasks of yours.
     not_before: Option<PlanDate>,
-    /// It ends then at the latest.
+    /// It ends then at the latest. For the schedule: a run does not stop a command for it.
     due: Option<PlanDate>,
     /// Why it is in the plan, in one sentence.
     why: Option<String>,
@@ -166,6 +191,60 @@ struct TaskSchema {
     evidence: Option<TextListSchema>,
     /// What it costs, apart from time, such as "120 EUR".
     cost: Option<TaskCost>,
+}
+
+/// What all commands have that state nothing else.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Defaults")]
+#[expect(dead_code, reason = "described, never read")]
+struct DefaultsSchema {
+    /// The program that commands are given to, such as `["bash", "-euc"]`.
+    #[schemars(length(min = 1))]
+    shell: Option<Vec<String>>,
+    /// Variables that commands see, beside yours; a task adds to them.
+    env: Option<BTreeMap<String, EnvSchema>>,
+    /// The directory commands run in, below the workspace.
+    cwd: Option<String>,
+    /// When commands are stopped.
+    timeout: Option<AmountSchema>,
+    /// How many further attempts commands have.
+    retries: Option<RetriesSchema>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "Variable", untagged)]
+#[expect(dead_code, reason = "described, never read")]
+enum EnvSchema {
+    Text(String),
+    Number(i64),
+    Truth(bool),
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "Retries", untagged)]
+#[expect(dead_code, reason = "described, never read")]
+enum RetriesSchema {
+    Number(#[schemars(range(max = 100))] u32),
+    Table(RetryPolicySchema),
+}
+
+/// How often and when a command is tried again.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "RetryPolicy")]
+#[expect(dead_code, reason = "described, never read")]
+struct RetryPolicySchema {
+    /// How many attempts follow the first.
+    #[schemars(range(max = 100))]
+    max: u32,
+    /// The wait before the first of them: seconds, or text such as "10s". Defaults to 1 s.
+    backoff: Option<AmountSchema>,
+    /// By how much the wait grows from one to the next, from 1 to 10. Defaults to 2.
+    #[schemars(range(min = 1.0, max = 10.0))]
+    factor: Option<f64>,
+    /// The longest wait. Defaults to 5 minutes.
+    max_delay: Option<AmountSchema>,
+    /// What it is tried again for. Defaults to all of them.
+    on: Option<Vec<RetryCause>>,
 }
 
 /// Who does a task.
@@ -226,11 +305,12 @@ enum LinkOrId {
 struct LinkSchema {
     /// The id of the task to wait for.
     task: String,
-    /// Which ends are tied together. Defaults to finish to start.
+    /// Which ends are tied together. Defaults to finish to start (FS). FS and SS hold the start of the task, FF and SF
+    /// its end: it is finished, and waits to close.
     kind: Option<LinkKind>,
-    /// How long after; negative means a lead.
+    /// How long after; a run waits for it. Negative means a lead, which only the schedule uses.
     lag: Option<AmountSchema>,
-    /// Whether a day of lag has 8 or 24 hours.
+    /// Whether a lag counts working time or the clock. Working time is the calendar's; without one it is the clock's.
     lag_basis: Option<LagBasis>,
     /// Who drew it.
     origin: Option<LinkOrigin>,
@@ -308,6 +388,53 @@ mod tests {
         );
     }
 
+    const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/plan-file.md");
+
+    /// One row for each field, in the words of the schema.
+    fn field_table(schema: &Value, pointer: &str, fields: &[FieldNames]) -> String {
+        let mut table = "| field | meaning |\n| --- | --- |\n".to_owned();
+        for (name, aliases) in fields {
+            let text = schema.pointer(&format!("{pointer}/{name}/description"));
+            let words = text.and_then(Value::as_str).unwrap_or_default().replace('\n', " ");
+            assert!(pointer.contains("Week") || !words.is_empty(), "{name} is not described");
+            let also: Vec<String> = aliases.iter().map(|alias| format!("`{alias}`")).collect();
+            let also =
+                if also.is_empty() { String::new() } else { format!(" Also {}.", also.join(", ")) };
+            let row = format!("| `{name}` | {}{also} |\n", words.replace('|', "\\|"));
+            table.push_str(&row);
+        }
+        table
+    }
+
+    #[test]
+    fn the_reference_page_has_every_field() {
+        let schema = plan_file_schema();
+        let mut page = std::fs::read_to_string(DOCUMENT).unwrap();
+        let before = page.clone();
+        for (name, pointer, fields) in [
+            ("plan", "/properties", PLAN_FIELDS),
+            ("task", "/$defs/Task/properties", TASK_FIELDS),
+            ("link", "/$defs/Link/properties", LINK_FIELDS),
+            ("calendar", "/$defs/Calendar/properties", CALENDAR_FIELDS),
+            ("defaults", "/$defs/Defaults/properties", DEFAULT_FIELDS),
+            ("retries", "/$defs/RetryPolicy/properties", RETRY_FIELDS),
+        ] {
+            let (from, to) =
+                (format!("<!-- {name} fields -->\n"), format!("<!-- end of {name} -->"));
+            let start = page.find(&from).expect(name) + from.len();
+            let end = page.find(&to).expect(name);
+            page.replace_range(start..end, &field_table(&schema, pointer, fields));
+        }
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write(DOCUMENT, &page).unwrap();
+        } else {
+            assert!(
+                page == before,
+                "docs/plan-file.md is out of date; write it anew with `UPDATE_SCHEMA=1 cargo test schema reference`"
+            );
+        }
+    }
+
     #[test]
     fn the_schema_has_exactly_the_fields_that_are_read() {
         let schema = plan_file_schema();
@@ -324,5 +451,7 @@ mod tests {
         assert_eq!(described("/$defs/Link/properties"), read(LINK_FIELDS));
         assert_eq!(described("/$defs/Calendar/properties"), read(CALENDAR_FIELDS));
         assert_eq!(described("/$defs/Week/properties"), read(DAYS));
+        assert_eq!(described("/$defs/Defaults/properties"), read(DEFAULT_FIELDS));
+        assert_eq!(described("/$defs/RetryPolicy/properties"), read(RETRY_FIELDS));
     }
 }

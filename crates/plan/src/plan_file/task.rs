@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::decoder::{FieldNames, PlanFileDecoder, TableFields, as_number, as_whole_number};
 use super::duration::{self, DayLength};
+use super::run_settings;
 use super::value_tree::{
     TreeEntry, TreeValue, ValuePath, ValueTree, escape_for_message, is_invisible,
 };
@@ -32,6 +33,14 @@ pub(super) const TASK_FIELDS: &[FieldNames] = &[
     ("task_type", &[]),
     ("metadata", &[]),
     ("timeout", &["timeout_seconds"]),
+    ("shell", &[]),
+    ("env", &[]),
+    ("cwd", &[]),
+    ("retries", &[]),
+    ("when", &[]),
+    ("continue_on_error", &[]),
+    ("group", &[]),
+    ("tags", &[]),
     ("repeat", &[]),
     ("sandbox", &[]),
     ("at_scheduled_time", &[]),
@@ -69,7 +78,20 @@ pub(super) struct LocatedTask {
     pub(super) at: usize,
     pub(super) links: Vec<(TaskLink, usize)>,
     pub(super) resources: Vec<(String, u32, usize)>,
-    pub(super) states_sandbox: bool,
+    /// Where the file has each of its fields.
+    pub(super) places: BTreeMap<&'static str, usize>,
+}
+
+impl LocatedTask {
+    /// Whether the file has a field of the task.
+    pub(super) fn states(&self, field: &str) -> bool {
+        self.places.contains_key(field)
+    }
+
+    /// Where the file has a field, or else the task.
+    pub(super) fn place(&self, field: &str) -> usize {
+        self.places.get(field).copied().unwrap_or(self.at)
+    }
 }
 
 /// Returns the stated id of a task, with its position. `Err` means that the stated id is invalid.
@@ -120,13 +142,15 @@ pub(super) fn decode_task(
         at: tree.span.start,
         links: Vec::new(),
         resources: Vec::new(),
-        states_sandbox: false,
+        places: BTreeMap::new(),
     };
     if let Some(fields) = decoder.read_fields(tree, path, TASK_FIELDS) {
         // A TOML table starts at its header; the id is what a person looks for.
         if let Some(entry) = fields.get("id") {
             placed.at = entry.tree.span.start;
         }
+        let places = fields.iter().map(|(name, entry)| (*name, entry.tree.span.start));
+        placed.places = places.collect();
         TaskDecoder { decoder, path, fields, placed: &mut placed }.decode_all();
     }
     placed
@@ -154,6 +178,7 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         self.decode_work();
         self.decode_means();
         self.decode_limits();
+        self.decode_run_settings();
         self.decode_details();
         self.decode_dependencies();
         self.placed.task.dependencies =
@@ -266,7 +291,31 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         task.sandbox = sandbox.unwrap_or_default();
         task.at_scheduled_time = scheduled.unwrap_or_default();
         self.placed.resources = resources.unwrap_or_default();
-        self.placed.states_sandbox = sandbox.is_some();
+    }
+
+    /// Decodes how it is run beside what it does.
+    fn decode_run_settings(&mut self) {
+        let id = self.placed.task.id.clone();
+        let shell = self.decode_field("shell", run_settings::decode_shell);
+        let env = self.decode_field("env", run_settings::decode_env);
+        let cwd = self.decode_field("cwd", run_settings::decode_cwd);
+        let retries = self.decode_field("retries", run_settings::decode_retries);
+        let when = self
+            .decode_field("when", |d, tree, path| d.read_choice(tree, path, run_settings::WHEN));
+        let tolerated = self.decode_field("continue_on_error", PlanFileDecoder::read_boolean);
+        let group = self.decode_field("group", decode_line);
+        let tags = self.decode_field("tags", |decoder, tree, path| {
+            Some(decoder.read_texts(tree, path, ListSeparators::Plain, &id))
+        });
+        let task = &mut self.placed.task;
+        task.shell = shell.unwrap_or_default();
+        task.env = env.unwrap_or_default();
+        task.cwd = cwd.unwrap_or_default();
+        task.retries = retries;
+        task.when = when.unwrap_or_default();
+        task.continue_on_error = tolerated.unwrap_or_default();
+        task.group = group.unwrap_or_default();
+        task.tags = tags.unwrap_or_default();
     }
 
     /// Decodes who answers for it, its dates, and what it rests on.
@@ -482,7 +531,7 @@ fn decode_cost(
     cost
 }
 
-fn decode_timeout(
+pub(super) fn decode_timeout(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,
     path: ValuePath<'_>,
@@ -499,7 +548,7 @@ fn decode_timeout(
 }
 
 /// Decodes a duration given as text or a bare number, within bounds.
-fn decode_bounded_span(
+pub(super) fn decode_bounded_span(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,
     path: ValuePath<'_>,

@@ -8,8 +8,8 @@ use serde_json::json;
 use super::*;
 use planwright_model::task::CriterionEffect;
 use planwright_model::{
-    ExitCriterion, FileCalendar, LagBasis, LinkKind, LinkOrigin, NodeOrigin, RepeatPolicy, RunKind,
-    SandboxChoice, TaskLink, TaskNode,
+    ExitCriterion, FileCalendar, LagBasis, LinkKind, LinkOrigin, NodeOrigin, RepeatPolicy,
+    RetryCause, RunCondition, RunKind, SandboxChoice, TaskLink, TaskNode, TaskRetryPolicy,
 };
 
 const RELEASE: &str = r#"
@@ -431,14 +431,153 @@ fn a_calendar_is_read_and_its_problems_are_reported_with_their_position() {
     }
 }
 
+/// Takes out what a run could not obey and a file is therefore refused for.
+fn make_obeyable(task: &mut TaskNode) {
+    if task.at_scheduled_time {
+        if task.run == (RunKind::Human {}) {
+            task.run = RunKind::Agent {};
+        }
+        task.metadata.insert("first_start".to_owned(), "2026-06-01T09:00:00+02:00".into());
+    }
+    if matches!(task.run, RunKind::Shell(_)) {
+        task.exit_criteria.retain(|one| !matches!(one, ExitCriterion::Judged { .. }));
+    }
+}
+
+#[test]
+fn what_a_run_could_not_obey_is_refused_with_its_position() {
+    let task = |fields: &str| format!("[[tasks]]\nid = \"a\"\ndescription = \"x\"\n{fields}\n");
+    let shell = "run = { shell = \"true\" }\n";
+    for (fields, message) in [
+        (
+            format!("{shell}at_scheduled_time = true"),
+            "plan.toml:5:21: `a` starts at its scheduled time, but the plan has no calendar",
+        ),
+        (
+            "run = { human = {} }\nat_scheduled_time = true".to_owned(),
+            "`a` is a task of yours, which no schedule starts",
+        ),
+        (
+            format!("{shell}at_scheduled_time = true\n[calendar]\ntz = \"UTC\""),
+            "but no task has a duration",
+        ),
+        (
+            format!("{shell}exit_criteria = [{{ kind = \"judged\", text = \"nice\" }}]"),
+            "plan.toml:5:17: `a` is a command, and nobody judges what it did",
+        ),
+    ] {
+        let error = toml(&task(&fields)).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+        assert!(!error.hint().is_empty());
+    }
+    let file = toml(&task(&format!("{shell}exit_criteria = [\"it looks good\"]"))).unwrap();
+    assert_eq!(file.warnings.len(), 1);
+    assert_eq!(file.warnings[0].rule, "unchecked_criterion");
+}
+
+#[test]
+fn run_settings_are_read_with_defaults_and_refused_with_their_position() {
+    let text = r#"
+fail_fast = true
+[defaults]
+shell = ["bash", "-euc"]
+env = { CI = true, PORT = 8080 }
+cwd = "web"
+timeout = "5m"
+retries = 1
+[[tasks]]
+id = "a"
+description = "x"
+run = { shell = "make" }
+[[tasks]]
+id = "b"
+description = "x"
+run = { shell = "make" }
+env = { PORT = "9" }
+cwd = "api"
+timeout = 7
+retries = { max = 3, backoff = "10s", factor = 3, max_delay = "1m", on = ["timeout"] }
+depends_on = ["a"]
+when = "always"
+continue_on_error = true
+group = "backend"
+tags = ["slow", "db"]
+shell = ["sh", "-c"]
+[[tasks]]
+id = "c"
+description = "x"
+"#;
+    let plan = toml(text).unwrap().plan;
+    assert!(plan.fail_fast);
+    let [a, b, c] = plan.tasks.as_slice() else { panic!() };
+    let expected = ["in web", "shell bash -euc", "with CI=true", "with PORT=8080"];
+    assert_eq!(a.command_settings(), expected);
+    assert_eq!(
+        (a.timeout_seconds, a.retries.clone()),
+        (Some(300), Some(TaskRetryPolicy::with_max(1)))
+    );
+    let expected = ["in api", "shell sh -c", "with CI=true", "with PORT=9"];
+    assert_eq!(b.command_settings(), expected);
+    let retries = TaskRetryPolicy {
+        max: 3,
+        backoff: 10,
+        factor: 3.0,
+        max_delay: 60,
+        on: [RetryCause::Timeout].into(),
+    };
+    assert_eq!((b.timeout_seconds, b.retries.clone()), (Some(7), Some(retries)));
+    assert_eq!((b.when, b.continue_on_error), (RunCondition::Always, true));
+    assert_eq!(
+        (b.group.as_str(), b.tags.as_slice()),
+        ("backend", &["slow".into(), "db".into()][..])
+    );
+    assert_eq!(*c, TaskNode::new("c", "x"), "defaults are for commands");
+    assert_eq!(toml(&write_toml(&plan)).unwrap().plan, plan);
+
+    let task = |fields: &str| {
+        format!("[[tasks]]\nid = \"a\"\ndescription = \"x\"\nrun = {{ shell = \"x\" }}\n{fields}\n")
+    };
+    for (fields, message) in [
+        ("shell = []", "plan.toml:5:9: `tasks[0].shell` names no program"),
+        ("env = { \"A B\" = \"1\" }", "`tasks[0].env.A B` is not a name of a variable"),
+        ("env = { PLANWRIGHT_CALL = \"1\" }", "is not a name of a variable"),
+        ("env = { A = [1] }", "`tasks[0].env.A` must be text"),
+        ("cwd = \"../x\"", "plan.toml:5:7: `tasks[0].cwd` is \"../x\", which is not inside"),
+        ("cwd = \"/etc\"", "which is not inside the workspace"),
+        ("retries = -1", "`tasks[0].retries` is -1, out of range"),
+        ("retries = { backoff = 1 }", "`tasks[0].retries` lacks `max`"),
+        ("retries = { max = 1, factor = 0.5 }", "`tasks[0].retries.factor` is out of range"),
+        ("retries = { max = 1, on = [\"exti\"] }", "cannot be \"exti\""),
+        ("retries = { max = 1, backof = 1 }", "is not a field"),
+        ("when = \"failure\"", "`tasks[0].when` cannot be \"failure\""),
+        ("when = \"failed\"", "`a` runs after a failure or an end, but depends on nothing"),
+        ("continue_on_error = 1", "`tasks[0].continue_on_error` must be true or false"),
+        ("tags = 3", "`tasks[0].tags` must be a list"),
+        ("group = \" \"", "`tasks[0].group` is blank"),
+    ] {
+        let error = toml(&task(fields)).unwrap_err();
+        assert!(error.to_string().contains(message), "{fields}: {error}");
+        assert!(!error.hint().is_empty());
+    }
+    for field in ["shell = [\"sh\"]", "env = { A = \"1\" }", "cwd = \"x\"", "retries = 1"] {
+        let text = format!("[[tasks]]\nid = \"a\"\ndescription = \"x\"\n{field}\n");
+        let error = toml(&text).unwrap_err().to_string();
+        assert!(error.contains("which is for commands"), "{error}");
+    }
+    let error = toml("[defaults]\nretrys = 1\n[[tasks]]\nid = \"a\"\n").unwrap_err();
+    assert!(error.to_string().contains("`defaults.retrys` is not a field"), "{error}");
+}
+
 fn any_plan() -> impl Strategy<Value = Plan> {
     (1usize..6).prop_flat_map(|count| {
         let tasks: Vec<_> = (0..count).map(|index| any_task(count, index)).collect();
         ("[a-zé ]{0,5}[a-z]", prop::option::of(any_text()), tasks).prop_map(
-            |(title, goal, tasks)| {
+            |(title, goal, mut tasks)| {
+                tasks.iter_mut().for_each(make_obeyable);
                 let resources = BTreeMap::from([("people".to_owned(), 3), ("ro om".to_owned(), 1)]);
                 let calendar = goal.as_ref().map(|_| a_calendar());
-                Plan { title, rationale: goal.clone(), goal, resources, calendar, tasks }
+                let fail_fast = calendar.is_some();
+                Plan { title, rationale: goal.clone(), goal, resources, calendar, fail_fast, tasks }
             },
         )
     })

@@ -9,7 +9,8 @@ use super::duration::{self, DayLength};
 use planwright_model::task::{CriterionEffect, DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use planwright_model::{
     ExitCriterion, FileCalendar, LagBasis, LinkKind, LinkOrigin, LocalTimeInterval, NodeOrigin,
-    Plan, RepeatPolicy, RunKind, SandboxChoice, TaskLink, TaskNode, Weekday,
+    Plan, RepeatPolicy, RetryCause, RunCondition, RunKind, SandboxChoice, TaskLink, TaskNode,
+    TaskRetryPolicy, Weekday,
 };
 
 /// Writes a plan file. Reading it back gives the same plan, except that TOML has no null: such values in `metadata` are
@@ -22,6 +23,9 @@ pub fn write_toml(plan: &Plan) -> String {
     }
     if let Some(rationale) = &plan.rationale {
         write_field(&mut out, "rationale", rationale.as_str());
+    }
+    if plan.fail_fast {
+        write_field(&mut out, "fail_fast", true);
     }
     if plan.tasks.is_empty() {
         write_field(&mut out, "tasks", Array::new());
@@ -173,10 +177,63 @@ fn write_means(out: &mut String, task: &TaskNode) {
     }
 }
 
+/// Writes how a task is run beside what it does.
+fn write_run_settings(out: &mut String, task: &TaskNode) {
+    let texts = |items: &[String]| items.iter().map(String::as_str).collect::<Array>();
+    if !task.shell.is_empty() {
+        write_field(out, "shell", texts(&task.shell));
+    }
+    if !task.env.is_empty() {
+        let variables = task.env.iter().map(|(name, value)| (name.as_str(), value.as_str().into()));
+        write_field(out, "env", inline_table(variables));
+    }
+    if !task.cwd.is_empty() {
+        write_field(out, "cwd", task.cwd.as_str());
+    }
+    if let Some(policy) = &task.retries {
+        write_field(out, "retries", retry_value(policy));
+    }
+    match task.when {
+        RunCondition::Success => {}
+        RunCondition::Failed => write_field(out, "when", "failed"),
+        RunCondition::Always => write_field(out, "when", "always"),
+    }
+    if task.continue_on_error {
+        write_field(out, "continue_on_error", true);
+    }
+    if !task.group.is_empty() {
+        write_field(out, "group", task.group.as_str());
+    }
+    if !task.tags.is_empty() {
+        write_field(out, "tags", texts(&task.tags));
+    }
+}
+
+fn retry_value(policy: &TaskRetryPolicy) -> Value {
+    if *policy == TaskRetryPolicy::with_max(policy.max) {
+        return i64::from(policy.max).into();
+    }
+    let seconds = |seconds: u64| Value::from(i64::try_from(seconds).unwrap_or(i64::MAX));
+    let cause = |cause: &RetryCause| match cause {
+        RetryCause::Exit => "exit",
+        RetryCause::Timeout => "timeout",
+        RetryCause::Signal => "signal",
+    };
+    inline_table([
+        ("max", i64::from(policy.max).into()),
+        ("backoff", seconds(policy.backoff)),
+        ("factor", policy.factor.into()),
+        ("max_delay", seconds(policy.max_delay)),
+        ("on", Value::Array(policy.on.iter().map(cause).collect())),
+    ])
+    .into()
+}
+
 fn write_settings(out: &mut String, task: &TaskNode) {
     if let Some(seconds) = task.timeout_seconds {
         write_field(out, "timeout", duration::write_seconds(seconds));
     }
+    write_run_settings(out, task);
     if task.repeat == RepeatPolicy::Safe {
         write_field(out, "repeat", "safe");
     }

@@ -41,6 +41,7 @@ pub fn plan_from_roadmap(
         resources: roadmap.resources.clone(),
         // The times of a plan created from a schedule are in the schedule.
         calendar: None,
+        fail_fast: false,
         tasks,
     }
 }

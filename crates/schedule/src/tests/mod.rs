@@ -1,4 +1,5 @@
 mod behavior;
+mod own_days;
 mod properties;
 mod spreading;
 mod verify;

@@ -83,7 +83,10 @@ impl AgentTimesFold {
         let times = self.tasks.entry(event.task_id().clone()).or_default();
         match event {
             TaskEvent::Started { .. } => times.started = Some(at),
-            TaskEvent::Completed { .. } | TaskEvent::Failed { .. } => {
+            TaskEvent::Held { .. } => {}
+            TaskEvent::AwaitingClose { .. }
+            | TaskEvent::Completed { .. }
+            | TaskEvent::Failed { .. } => {
                 if let Some(started) = times.started.take() {
                     times.share.ms += elapsed_millis(started, at);
                 }

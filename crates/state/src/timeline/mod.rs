@@ -91,6 +91,8 @@ pub struct IdleGap {
 
 /// Idle time that is longer than this is folded.
 const LONGEST_IDLE: jiff::SignedDuration = jiff::SignedDuration::from_mins(2);
+/// Waiting for the person that is longer than this is folded where it is most of the time.
+const LONGEST_WAIT: jiff::SignedDuration = jiff::SignedDuration::from_secs(5);
 
 /// A moment worth jumping to.
 #[derive(Clone, Debug, PartialEq)]
@@ -420,6 +422,38 @@ impl Timeline {
     /// Idle time worth folding, in order.
     pub fn idle_gaps(&self) -> &[IdleGap] {
         &self.gaps
+    }
+
+    /// The stretches that a bar over the whole time folds: the idle ones, and waiting for the person where that would
+    /// take more than half of what is left.
+    pub fn folded_gaps(&self) -> Vec<IdleGap> {
+        let Some((start, end)) = self.work_span() else { return Vec::new() };
+        let seconds = |gaps: &[IdleGap]| -> f64 {
+            gaps.iter().map(|gap| gap.end.duration_since(gap.start).as_secs_f64()).sum()
+        };
+        let left = end.duration_since(start).as_secs_f64() - seconds(&self.gaps);
+        let waits = self.waits();
+        let mut folded = self.gaps.clone();
+        if seconds(&waits) * 2.0 > left {
+            folded.extend(waits);
+            folded.sort_by_key(|gap| gap.start);
+        }
+        folded
+    }
+
+    /// When everything waited for the person, beside what is folded as idle.
+    fn waits(&self) -> Vec<IdleGap> {
+        let until = self.activity.iter().skip(1).map(|(at, _)| *at);
+        let apart = |wait: &IdleGap| {
+            self.gaps.iter().all(|gap| gap.end <= wait.start || gap.start >= wait.end)
+        };
+        self.activity
+            .iter()
+            .zip(until)
+            .filter(|((_, activity), _)| *activity == TimelineActivity::Waiting)
+            .map(|((start, _), end)| IdleGap { start: *start, end })
+            .filter(|wait| wait.end.duration_since(wait.start) > LONGEST_WAIT && apart(wait))
+            .collect()
     }
 
     /// The busiest moment between two times.

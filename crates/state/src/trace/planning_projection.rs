@@ -2,15 +2,17 @@
 
 use super::{EntryProjection, TraceEntryKind};
 use crate::task_words::describe_action;
+use planwright_model::agent_conversation::{PromptSource, RequestReport};
 use planwright_model::agent_decision::{
     AgentDecision, ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, TaskDecision,
     TaskGateDecision,
 };
 use planwright_model::catch_up::CatchUpWay;
-use planwright_model::event::{AgentEvent, FactEvent, PlanningEvent};
+use planwright_model::event::{AgentEvent, ApprovalEvent, Event, FactEvent, PlanningEvent};
 use planwright_model::permission::GrantBasis;
-use planwright_model::{CommentOutcome, PlanState, PlanningPosition, PrdvPhase, ReActStep};
-use planwright_text::units::format_counted;
+use planwright_model::requests::describe_question_key;
+use planwright_model::{CommentOutcome, PlanState, PlanningPosition, PrdvPhase, ReActStep, TaskId};
+use planwright_text::units::{format_counted, format_elapsed};
 
 /// The kind of step an event of planning or of an agent is by its wire name; `None` for those that only keep ledger.
 pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
@@ -21,14 +23,20 @@ pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
         | "planning.context_set"
         | "planning.work_frozen"
         | "agent.model_asked"
+        | "agent.model_waiting"
         | "agent.model_answered"
+        | "agent.conversation_opened"
         | "agent.state_saved" => return None,
         "planning.troubled" | "agent.model_failed" => TraceEntryKind::Failed,
         "planning.said"
         | "planning.ideas_offered"
         | "agent.partial"
+        | "agent.model_delayed"
+        | "agent.protocol_demoted"
         | "agent.thought"
         | "agent.decided"
+        | "agent.prompted"
+        | "agent.results_compacted"
         | "agent.gated" => TraceEntryKind::Thought,
         "planning.questions_answered"
         | "planning.goal_set"
@@ -52,9 +60,13 @@ pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
         | "planning.caught_up"
         | "planning.catch_up_undone"
         | "agent.granted"
+        | "agent.message_sent"
+        | "agent.budget_renewed"
         | "agent.revoked" => TraceEntryKind::Answered,
         "agent.acted" => TraceEntryKind::Action,
-        "agent.observed" | "agent.concluded" | "agent.child_moved" => TraceEntryKind::Observed,
+        "agent.observed" | "agent.concluded" | "agent.child_moved" | "planning.tool_answered" => {
+            TraceEntryKind::Observed
+        }
         other if other.starts_with("planning.") => TraceEntryKind::Plan,
         _ => TraceEntryKind::Unknown,
     })
@@ -73,12 +85,32 @@ pub(super) fn project_fact(event: &FactEvent) -> Option<EntryProjection> {
     Some((TraceEntryKind::Answered, text, None))
 }
 
+/// The rows that the line of an event names by their ids.
+pub(super) fn named_rows(event: &Event) -> Vec<TaskId> {
+    let event = match event {
+        Event::Planning(event) => event,
+        Event::Approval(ApprovalEvent::Refused { why, .. }) => {
+            return why.named_task().into_iter().cloned().collect();
+        }
+        _ => return Vec::new(),
+    };
+    match event {
+        PlanningEvent::ChangesRequested { nodes, .. } => nodes.clone(),
+        PlanningEvent::Commented { comment } => vec![comment.node.clone()],
+        PlanningEvent::NodeLocked { node } | PlanningEvent::NodeUnlocked { node } => {
+            vec![node.clone()]
+        }
+        PlanningEvent::Edited { edit, .. } => edit.affected_nodes().into_iter().cloned().collect(),
+        _ => Vec::new(),
+    }
+}
+
 pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection> {
     let kind = kind_from_wire_name(event.kind())?;
     let mut body = None;
     let text = match event {
         PlanningEvent::Began { goal, drafter, .. } => {
-            format!("planning \"{goal}\", drafted by {drafter}")
+            format!("planning \"{goal}\", drafted by {}", drafter.describe())
         }
         PlanningEvent::Restated { what, .. } => format!("planning again {what}"),
         PlanningEvent::GoalSet { goal } => format!("the goal is \"{goal}\""),
@@ -89,9 +121,9 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         PlanningEvent::QuestionsAnswered { answers } => {
             let said: Vec<String> = answers
                 .iter()
-                .map(|(key, answer)| match answer.as_str() {
-                    "" => format!("{}: skipped", key.replace('_', " ")),
-                    answer => format!("{}: {answer}", key.replace('_', " ")),
+                .map(|(key, answer)| {
+                    let answer = if answer.is_empty() { "skipped" } else { answer };
+                    format!("{}: {answer}", describe_question_key(key))
                 })
                 .collect();
             said.join(", ")
@@ -102,15 +134,17 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         }
         PlanningEvent::OutlineDrafted { outline, by, .. } => {
             let nodes = format_counted(outline.nodes.len(), "row");
-            format!("outline {} with {nodes} by {by}", outline.version)
+            format!("outline {} with {nodes} by {}", outline.version, by.describe())
         }
         PlanningEvent::RoadmapDrafted { roadmap, by, .. } => format!(
-            "estimates: {} of work, {} by {by}",
+            "estimates: {} of work, {} by {}",
             planwright_text::units::format_planned(roadmap.total_minutes.into()),
-            format_counted(roadmap.dependencies.len(), "link")
+            format_counted(roadmap.dependencies.len(), "link"),
+            by.describe()
         ),
         PlanningEvent::ScheduleDrafted { schedule, by } => {
-            format!("schedule with {} by {by}", format_counted(schedule.blocks.len(), "block"))
+            let blocks = format_counted(schedule.blocks.len(), "block");
+            format!("schedule with {blocks} by {}", by.describe())
         }
         PlanningEvent::Judged { stage, judgement } => {
             let lines: Vec<String> = judgement
@@ -177,7 +211,10 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
                 .as_object()
                 .into_iter()
                 .flatten()
-                .map(|(name, value)| format!("{name} {}", value.to_string().trim_matches('"')))
+                .map(|(name, value)| {
+                    let value = value.to_string().trim_matches('"').replace('_', " ");
+                    format!("{} {value}", name.replace('_', " "))
+                })
                 .collect();
             let scope = if *saved { ", kept as your default" } else { "" };
             format!("policy: {}{scope}", words.join(", "))
@@ -196,7 +233,9 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         }
         PlanningEvent::Restored { .. } => "the plan is restored".to_owned(),
         PlanningEvent::Troubled { what, .. } => what.clone(),
-        PlanningEvent::DrafterSet { drafter } => format!("drafted by {drafter} from here on"),
+        PlanningEvent::DrafterSet { drafter } => {
+            format!("drafted by {} from here on", drafter.describe())
+        }
         PlanningEvent::WentOffline { why } => format!("continues with the built-in planner: {why}"),
         PlanningEvent::Edited { edit, .. } => {
             let nodes: Vec<&str> = edit
@@ -219,10 +258,31 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
             CatchUpWay::SkipLate => {
                 format!("caught up: {} skipped", format_counted(skipped.len(), "late task"))
             }
-            CatchUpWay::PushBack => "caught up: everything open planned again".to_owned(),
+            CatchUpWay::PushBack => "caught up: everything open moved back".to_owned(),
+            CatchUpWay::Replan => "everything open planned again".to_owned(),
         },
-        PlanningEvent::CatchUpUndone {} => "catching up undone".to_owned(),
-        PlanningEvent::StyleUnknown {}
+        PlanningEvent::CatchUpUndone {} => "the dates from before are back".to_owned(),
+        PlanningEvent::ToolAnswered { tool, text, .. } => {
+            let (heading, rest) = split_heading(text);
+            body = rest;
+            format!("{tool}: {heading}")
+        }
+        PlanningEvent::Prompted { source, text } => {
+            let (heading, rest) = prompt_text(text, None, *source);
+            body = rest;
+            heading
+        }
+        PlanningEvent::ResultsCompacted { .. } => {
+            "older results are shown shortened from here on".to_owned()
+        }
+        PlanningEvent::RequestsReported { reports } => {
+            let lines: Vec<String> = reports.iter().map(RequestReport::describe).collect();
+            body = Some(lines.join("\n")).filter(|_| lines.len() > 1);
+            lines.first().cloned().unwrap_or_default()
+        }
+        PlanningEvent::ConversationOpened { .. }
+        | PlanningEvent::StageOpened { .. }
+        | PlanningEvent::StyleUnknown {}
         | PlanningEvent::StyleAsked {}
         | PlanningEvent::WorkFrozen { .. }
         | PlanningEvent::ContextSet { .. }
@@ -262,13 +322,19 @@ pub(super) fn project_agent(event: &AgentEvent) -> Option<EntryProjection> {
     let kind = kind_from_wire_name(event.kind())?;
     let (text, body) = match event {
         AgentEvent::ModelFailed { failure, .. } => (failure.message.clone(), None),
-        AgentEvent::Partial { text, .. } => split_heading(text),
+        AgentEvent::Partial { text, .. } | AgentEvent::ProtocolDemoted { what: text, .. } => {
+            split_heading(text)
+        }
+        AgentEvent::ModelDelayed { why, wait_sec, .. } => {
+            let wait = format_elapsed(std::time::Duration::from_secs(*wait_sec));
+            (format!("{why}; next try in {wait}"), None)
+        }
         AgentEvent::Thought { step, .. } => split_heading(&thought_text(step)),
         AgentEvent::Acted { step, .. } => split_heading(&describe_action(&step.content)),
         AgentEvent::Observed { step, .. } => split_heading(&step.content),
         AgentEvent::Decided { decision, .. } => decision_text(decision),
         AgentEvent::Gated { decision } => {
-            let reason = &decision.reason;
+            let reason = gate_reason(&decision.reason);
             let text = if decision.should_escalate {
                 format!("needs a full run: {reason}")
             } else {
@@ -284,11 +350,33 @@ pub(super) fn project_agent(event: &AgentEvent) -> Option<EntryProjection> {
         AgentEvent::ChildMoved { child, title, state, .. } => {
             (format!("{child} {}: {title}", state.as_str()), None)
         }
-        AgentEvent::ModelAsked { .. }
+        AgentEvent::Prompted { text, message, source, .. } => prompt_text(text, *message, *source),
+        AgentEvent::ResultsCompacted { .. } => {
+            ("older results are shown shortened from here on".to_owned(), None)
+        }
+        AgentEvent::BudgetRenewed { .. } => ("may continue past its limits".to_owned(), None),
+        AgentEvent::MessageSent { text, .. } => {
+            let (heading, body) = split_heading(text);
+            (format!("your message: {heading}"), body)
+        }
+        AgentEvent::ConversationOpened { .. }
+        | AgentEvent::ModelAsked { .. }
+        | AgentEvent::ModelWaiting { .. }
         | AgentEvent::ModelAnswered { .. }
         | AgentEvent::StateSaved { .. } => return None,
     };
     Some((kind, text, body))
+}
+
+/// What was said to a model besides results. A message of the person was shown when it was sent.
+fn prompt_text(text: &str, message: Option<u32>, source: PromptSource) -> (String, Option<String>) {
+    let (heading, body) = split_heading(text);
+    match (message, source) {
+        (Some(_), _) => (format!("message delivered: {heading}"), body),
+        (None, PromptSource::Person) => (format!("told your answer: {heading}"), body),
+        (None, PromptSource::Retry) => (format!("continues after a failure: {heading}"), body),
+        (None, PromptSource::Loop | PromptSource::Stage) => (format!("reminded: {heading}"), body),
+    }
 }
 
 /// What an executor, a planner or the rules above them decided.
@@ -317,11 +405,20 @@ fn task_decision_text(decision: &TaskDecision) -> String {
             format!("scout pass{}", seen.unwrap_or_default())
         }
         TaskDecision::GateDecision(TaskGateDecision { action, reasoning, .. }) => {
-            let why = if reasoning == "no_signal" { "no signal asks for more" } else { reasoning };
-            format!("{}: {}", action.as_str(), why.replace('_', " "))
+            format!("{}: {}", action.as_str(), gate_reason(reasoning))
         }
         TaskDecision::PlannerDecision(decision) => planner_decision_text(decision),
         TaskDecision::ExecutorDecision(decision) => executor_decision_text(decision),
+    }
+}
+
+/// Why a task is looked into at length, or not.
+fn gate_reason(reason: &str) -> String {
+    match reason {
+        "no_signal" => "nothing in it asks for more".to_owned(),
+        "policy_disabled" => "longer runs are switched off".to_owned(),
+        "force_exit" | "force_full" => "the settings say so".to_owned(),
+        other => other.replace('_', " "),
     }
 }
 

@@ -33,7 +33,7 @@ details[open]>summary .x::after{content:\" ▾\"}pre{white-space:pre-wrap;overfl
 /// Renders the page. `records` are all records of the session, `state` is their fold.
 pub fn render_page(state: &SessionState, records: &[Record], zone: &TimeZone) -> String {
     let title = escape_html(&text::clean_line(&state.session.title));
-    let counts = state.tasks.status_counts();
+    let counts = state.tasks.work_counts();
     let ended = state.run.finished_at.or(state.at).unwrap_or_default();
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

@@ -120,6 +120,7 @@ pub(super) async fn run_confined(
     let confined = cell.launcher.is_some();
     let directory = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
     let spec = ProcessSpec {
+        shell: Vec::new(),
         command: resolved.command.clone().unwrap_or_default(),
         directory: root.join(directory),
         without: Vec::new(),

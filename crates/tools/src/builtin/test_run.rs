@@ -30,8 +30,7 @@ pub(super) struct TestRunTool(ToolMeta);
 
 impl TestRunTool {
     pub(super) fn new() -> Self {
-        let about =
-            "Run the tests of the workspace: cargo, npm, pytest, go or make, whichever is there.";
+        let about = "Run the tests of the workspace with what is there: cargo, nextest, npm, pytest, unittest, go, gradle, make, or the configured command.";
         let meta = ToolMeta::built_in::<TestRunArgs>("test.run", ToolEffect::Execute, about);
         Self(meta.with_time_limit(Duration::from_secs(6 * 3600)).with_products(&["test_result"]))
     }
@@ -50,7 +49,7 @@ impl Tool for TestRunTool {
             None => detect_runner(toolbox.workspace()).ok_or_else(|| {
                 ToolError::new(
                     ToolErrorCode::NotConfigured,
-                    "no tests were found: there is no Cargo.toml, package.json with a test script, pytest, go.mod or Makefile with `test:`; set test_command in the config",
+                    "no tests were found: there is no Cargo.toml, package.json with a test script, Python tests, go.mod, build.gradle or Makefile with `test:`; set test_command in the config",
                 )
             })?,
         };
@@ -128,6 +127,10 @@ fn detect_runner(workspace: &Workspace) -> Option<TestRunnerCommand> {
         Some(TestRunnerCommand { name, command: command.to_owned(), before_filter })
     };
     if text("Cargo.toml").is_some() {
+        // Only a project that has set it up can be expected to have it.
+        if text(".config/nextest.toml").is_some() {
+            return runner("nextest", "cargo nextest run", " ");
+        }
         return runner("cargo", "cargo test", " ");
     }
     let package = text("package.json").and_then(|text| serde_json::from_str::<Value>(&text).ok());
@@ -137,13 +140,23 @@ fn detect_runner(workspace: &Workspace) -> Option<TestRunnerCommand> {
     let python =
         ["pytest.ini", "conftest.py", "tests/conftest.py"].iter().any(|name| text(name).is_some())
             || text("pyproject.toml").is_some_and(|text| text.contains("pytest"))
-            || text("setup.cfg").is_some_and(|text| text.contains("[tool:pytest]"))
-            || has_python_tests(workspace);
+            || text("setup.cfg").is_some_and(|text| text.contains("[tool:pytest]"));
     if python {
         return runner("pytest", "python3 -m pytest -q", " -k ");
     }
+    if let Some(directory) = python_test_directory(workspace) {
+        return match unittest_command(workspace, directory) {
+            Some(command) => runner("unittest", &command, " -k "),
+            None => runner("pytest", "python3 -m pytest -q", " -k "),
+        };
+    }
     if text("go.mod").is_some() {
         return runner("go", "go test ./...", " -run ");
+    }
+    if text("build.gradle").or_else(|| text("build.gradle.kts")).is_some() {
+        let wrapper = text("gradlew").is_some();
+        let command = if wrapper { "./gradlew test" } else { "gradle test" };
+        return runner("gradle", command, " --tests ");
     }
     let make = text("Makefile").or_else(|| text("makefile"));
     if make.is_some_and(|text| text.lines().any(|line| line.starts_with("test:"))) {
@@ -152,12 +165,40 @@ fn detect_runner(workspace: &Workspace) -> Option<TestRunnerCommand> {
     None
 }
 
-fn has_python_tests(workspace: &Workspace) -> bool {
-    [".", "tests", "test"].iter().any(|directory| {
+/// The directory with the Python tests, if there are any.
+fn python_test_directory(workspace: &Workspace) -> Option<&'static str> {
+    [".", "tests", "test"].into_iter().find(|directory| {
         workspace
             .list_directory(directory)
             .is_ok_and(|entries| entries.iter().any(|entry| is_python_test(&entry.name)))
     })
+}
+
+/// The command for tests that need nothing but Python itself; none where one of them uses pytest.
+fn unittest_command(workspace: &Workspace, directory: &str) -> Option<String> {
+    let names: Vec<String> = workspace
+        .list_directory(directory)
+        .ok()?
+        .into_iter()
+        .map(|entry| entry.name)
+        .filter(|name| is_python_test(name))
+        .collect();
+    let texts: Vec<String> = names
+        .iter()
+        .filter_map(|name| workspace.read(&format!("{directory}/{name}"), 1024 * 1024).ok())
+        .filter_map(|bytes| String::from_utf8(bytes).ok())
+        .collect();
+    let plain = texts.iter().any(|text| text.contains("unittest"))
+        && !texts.iter().any(|text| text.contains("pytest"));
+    let start = match directory {
+        "." => String::new(),
+        other => {
+            // A package is imported from above it.
+            let package = workspace.read(&format!("{other}/__init__.py"), 1024 * 1024).is_ok();
+            format!(" -s {other}{}", if package { " -t ." } else { "" })
+        }
+    };
+    plain.then(|| format!("python3 -m unittest discover{start}"))
 }
 
 fn is_python_test(name: &str) -> bool {
@@ -177,6 +218,8 @@ mod tests {
     fn detected(files: &[(&str, &str)]) -> Option<&'static str> {
         let directory = tempfile::tempdir().unwrap();
         for (name, text) in files {
+            let path = directory.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(directory.path().join(name), text).unwrap();
         }
         detect_runner(&Workspace::open(directory.path(), &[], &[]).unwrap())
@@ -189,6 +232,15 @@ mod tests {
         assert_eq!(detected(&[("package.json", r#"{"scripts":{"test":"x"}}"#)]), Some("npm"));
         assert_eq!(detected(&[("package.json", "{}")]), None);
         assert_eq!(detected(&[("test_a.py", "")]), Some("pytest"));
+        let plain = "import unittest\nclass A(unittest.TestCase): pass\n";
+        assert_eq!(detected(&[("tests/test_a.py", plain)]), Some("unittest"));
+        assert_eq!(
+            detected(&[("test_a.py", plain), ("test_b.py", "import pytest")]),
+            Some("pytest")
+        );
+        let nextest = [("Cargo.toml", ""), (".config/nextest.toml", "")];
+        assert_eq!(detected(&nextest), Some("nextest"));
+        assert_eq!(detected(&[("build.gradle.kts", "")]), Some("gradle"));
         assert_eq!(detected(&[("go.mod", "module x")]), Some("go"));
         assert_eq!(detected(&[("Makefile", "all:\n\ntest: all\n")]), Some("make"));
         assert_eq!(detected(&[("Makefile", "all:\n")]), None);

@@ -67,6 +67,9 @@ pub struct PlanGrant {
     /// Commands of the plan, byte for byte.
     #[serde(default)]
     pub commands: BTreeSet<String>,
+    /// Commands by which the plan checks whether the calling task is done, byte for byte.
+    #[serde(default)]
+    pub checks: BTreeSet<String>,
     #[serde(default)]
     pub hosts: BTreeSet<String>,
 }
@@ -231,6 +234,10 @@ fn check_autonomy_table(input: &PermissionInput<'_>) -> Option<PermissionVerdict
     if looks || (effect == ToolEffect::SessionState && !low) {
         return Some(PermissionVerdict::Allow { because: GrantBasis::Harmless });
     }
+    if let Some(plan) = input.plan.filter(|plan| !low && is_listed_command(input, &plan.checks)) {
+        let revision = plan.revision.clone();
+        return Some(PermissionVerdict::Allow { because: GrantBasis::Plan { revision } });
+    }
     let plan_is_enough = match effect {
         ToolEffect::Write => true,
         ToolEffect::Execute => is_command_in_plan(input) || input.autonomy == Autonomy::High,
@@ -241,10 +248,16 @@ fn check_autonomy_table(input: &PermissionInput<'_>) -> Option<PermissionVerdict
 }
 
 fn is_command_in_plan(input: &PermissionInput<'_>) -> bool {
-    // Commands of a plan run in the workspace root: approving one does not approve it in another directory.
+    input.plan.is_some_and(|plan| is_listed_command(input, &plan.commands))
+}
+
+/// Whether a command without network is one of a list. Commands of a plan run in the workspace root: approving one does
+/// not approve it in another directory.
+fn is_listed_command(input: &PermissionInput<'_>, listed: &BTreeSet<String>) -> bool {
     let at_root = working_directory(input.resolved) == Some(".");
-    let command = input.resolved.command.as_deref().filter(|_| at_root);
-    input.plan.zip(command).is_some_and(|(plan, command)| plan.commands.contains(command))
+    let executes = input.resolved.effect == ToolEffect::Execute;
+    let command = input.resolved.command.as_ref().filter(|_| at_root && executes);
+    command.is_some_and(|command| listed.contains(command))
 }
 
 fn are_hosts_in_plan(input: &PermissionInput<'_>) -> bool {

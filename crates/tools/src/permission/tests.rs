@@ -29,6 +29,7 @@ fn plan(classes: &[RiskClass]) -> PlanGrant {
         phase_classes: classes.iter().copied().collect(),
         phase_grants: BTreeSet::new(),
         commands: BTreeSet::from(["cargo test".to_owned()]),
+        checks: BTreeSet::from(["make check".to_owned()]),
         hosts: BTreeSet::from(["docs.rs".to_owned()]),
     }
 }
@@ -123,6 +124,22 @@ fn the_permission_table_is_enforced() {
             assert_eq!(case.word(), expected, "{tool} {resolved:?} {autonomy:?}");
         }
     }
+}
+
+#[test]
+fn a_command_that_checks_the_task_was_approved_with_the_plan() {
+    for (autonomy, expected) in
+        [(Autonomy::Low, "ask"), (Autonomy::Medium, "plan"), (Autonomy::High, "plan")]
+    {
+        let mut case = Case::new("shell.run", command("make check"));
+        case.autonomy = autonomy;
+        case.plan = Some(plan(&[]));
+        assert_eq!(case.word(), expected, "{autonomy:?}");
+    }
+    // A command of another task is none of this one's checks.
+    let mut other = Case::new("shell.run", command("cargo test"));
+    other.plan = Some(plan(&[]));
+    assert_eq!(other.word(), "ask");
 }
 
 #[test]

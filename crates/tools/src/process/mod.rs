@@ -44,10 +44,14 @@ const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long a piece of output may wait for more to be joined with it.
 const FLUSH_DELAY: Duration = Duration::from_millis(100);
 
+const DEFAULT_SHELL: &str = "/bin/sh";
+
 /// What to run, where and within which limits.
 #[derive(Clone, Debug)]
 pub struct ProcessSpec {
     pub command: String,
+    /// The program that the command is given to, with its arguments; empty means `/bin/sh -c`.
+    pub shell: Vec<String>,
     pub directory: PathBuf,
     /// Variables removed from the user's environment, such as the keys of model providers.
     pub without: Vec<String>,
@@ -144,17 +148,21 @@ pub async fn run_command(spec: ProcessSpec, cancel: CancellationToken, reports: 
 }
 
 fn spawn_command(spec: &ProcessSpec) -> std::io::Result<Child> {
+    let (program, arguments) = match spec.shell.split_first() {
+        Some((program, arguments)) => (program.as_str(), arguments.to_vec()),
+        None => (DEFAULT_SHELL, vec!["-c".to_owned()]),
+    };
     let mut command;
     if let LaunchMode::Model { launcher: Some(launcher), .. } = &spec.launch {
         // The helper creates its own session, and with it its own group.
         command = Command::new(&launcher.helper);
-        command.arg0(ARGV0).arg(&launcher.profile).arg("/bin/sh");
+        command.arg0(ARGV0).arg(&launcher.profile).arg(program);
     } else {
-        command = Command::new("/bin/sh");
+        command = Command::new(program);
         command.process_group(0);
     }
     command
-        .arg("-c")
+        .args(arguments)
         .arg(&spec.command)
         .current_dir(&spec.directory)
         .stdin(Stdio::null())
@@ -173,7 +181,7 @@ fn spawn_command(spec: &ProcessSpec) -> std::io::Result<Child> {
 
 fn start_failure_message(spec: &ProcessSpec, error: &std::io::Error) -> String {
     if spec.directory.is_dir() {
-        format!("/bin/sh: {error}")
+        format!("{}: {error}", spec.shell.first().map_or(DEFAULT_SHELL, String::as_str))
     } else {
         format!("the workspace directory {} does not exist", spec.directory.display())
     }
@@ -342,6 +350,7 @@ mod tests {
         cancel_after: Option<Duration>,
     ) -> Vec<CallReport> {
         let spec = ProcessSpec {
+            shell: Vec::new(),
             command: command.into(),
             directory: std::env::temp_dir(),
             without: vec!["SECRET_OF_OURS".into()],

@@ -10,7 +10,7 @@ use crate::keymap::KeyAction;
 use crate::theme::ThemeRole;
 use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, styled_piece};
 use planwright_state::replay::compare::{ComparisonSide, TaskComparison};
-use planwright_text::{clean_line, dates, display_width, truncate_end, units};
+use planwright_text::{clean_line, dates, display_width, shorten_titles, truncate_end, units};
 
 const FOCUS: RuleKind = RuleKind { focus: true, past: false };
 const PLAIN: RuleKind = RuleKind { focus: false, past: false };
@@ -71,19 +71,30 @@ impl CompareScreen {
         let (a, b) = (version(&found.a), version(&found.b));
         let facts = if a == b { format!("version {a}") } else { format!("versions {a} and {b}") };
         let room = usize::from(row.width).saturating_sub(display_width(&facts) + 13);
-        let b = self.describe_side(&found.b, &found.a, "A");
+        let lead = display_width("compare · A  · B ");
+        let sides = |timed: bool| {
+            let b = self.describe_side(&found.b, &found.a, "A", timed);
+            (self.describe_side(&found.a, &found.b, "B", timed), b)
+        };
+        // When they were made goes before any word is cut.
+        let fits = |(a, b): &(String, String)| lead + display_width(a) + display_width(b) <= room;
+        let (a, b) = Some(sides(true)).filter(fits).unwrap_or_else(|| sides(false));
         let b = truncate_end(&b, (room / 2).max(12)).into_owned();
-        let rest = display_width(&b) + display_width("compare · A  · B ");
-        let a = self.describe_side(&found.a, &found.b, "B");
-        let a = truncate_end(&a, room.saturating_sub(rest)).into_owned();
+        let a = truncate_end(&a, room.saturating_sub(display_width(&b) + lead)).into_owned();
         let name = format!("compare · A {a} · B {b}");
         let (name, facts) = ([styled_piece(name, style)], [styled_piece(facts, style)]);
         draw_pane_rule(buf, row, FOCUS, style, &name, &facts);
     }
 
     /// A run in a few words: a fork says of what, another one its title, both when they were made.
-    fn describe_side(&self, side: &ComparisonSide, other: &ComparisonSide, letter: &str) -> String {
-        let made = side.created_at.map(|at| {
+    fn describe_side(
+        &self,
+        side: &ComparisonSide,
+        other: &ComparisonSide,
+        letter: &str,
+        timed: bool,
+    ) -> String {
+        let made = side.created_at.filter(|_| timed).map(|at| {
             let moment = at.to_zoned(self.time_zone.clone());
             let today = (self.clock)().to_zoned(self.time_zone.clone()).date();
             if moment.date() == today {
@@ -171,6 +182,10 @@ impl CompareScreen {
             let row = Rect { height: body.height.min(1), ..body };
             ScreenLine::new(buf, row).skip(3).put("No tasks differ.", self.style(ThemeRole::Dim));
         }
+        let all = &self.comparison().tasks;
+        let titles: Vec<_> = rows.iter().map(|task| clean_line(&all[*task].title)).collect();
+        let titles: Vec<&str> = titles.iter().map(AsRef::as_ref).collect();
+        let titles = shorten_titles(&titles, columns.task - 2);
         for ((place, task), y) in rows.iter().enumerate().skip(self.top).zip(body.y..body.bottom())
         {
             let area = Rect { y, height: 1, ..body };
@@ -178,7 +193,8 @@ impl CompareScreen {
             if under {
                 buf.set_style(area, self.style(ThemeRole::Selection));
             }
-            self.draw_task(&self.comparison().tasks[*task], under, columns, area, buf);
+            let task = &self.comparison().tasks[*task];
+            self.draw_task(task, &titles[place], under, columns, area, buf);
         }
     }
 
@@ -202,6 +218,7 @@ impl CompareScreen {
     fn draw_task(
         &self,
         task: &TaskComparison,
+        title: &str,
         under: bool,
         columns: CompareColumns,
         row: Rect,
@@ -216,12 +233,12 @@ impl CompareScreen {
         } else {
             line.put(sign, self.style(role)).skip(1);
         }
-        line.put_column(&task.title, columns.task - 1, text).skip(1);
+        line.put_column(title, columns.task - 2, text).skip(2);
         let outcomes =
             [(&task.a, false, columns.outcome_a), (&task.b, task.reused, columns.outcome_b)];
         for (found, reused, cells) in outcomes {
             let (words, role) = outcome_cell(found.as_ref(), reused);
-            line.put_column(&words, cells - 1, self.style(role)).skip(1);
+            line.put_column(&words, cells - 2, self.style(role)).skip(2);
         }
         let change = time_change(task);
         let figure = |change: i64, words: String| {

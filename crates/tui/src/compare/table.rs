@@ -36,24 +36,25 @@ impl CompareColumns {
             outcome_a: 17,
             outcome_b: 16,
             time_a: 10,
-            time_b: 14,
-            change: 12,
+            time_b: 13,
+            change: 13,
             tokens: 9,
             cost: 10,
         };
         let narrow = Self {
-            task: 20,
+            task: 17,
             outcome_a: 11,
             outcome_b: 11,
-            time_a: 11,
-            time_b: 11,
+            time_a: 12,
+            time_b: 12,
+            change: 13,
             cost: 0,
             ..whole
         };
         match width {
             120.. => Self { task: 28 + usize::from(width - 120), ..whole },
             100.. => Self { task: 28 + usize::from(width - 100), ..narrow },
-            _ => Self { tokens: 0, ..narrow },
+            _ => Self { task: 17 + usize::from(width.saturating_sub(80)), tokens: 0, ..narrow },
         }
     }
 }

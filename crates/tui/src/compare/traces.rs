@@ -150,7 +150,10 @@ impl CompareScreen {
             line.put(&format_time_of_day(entry.at, &self.time_zone), self.style(ThemeRole::Dim))
                 .skip(1);
             line.put(&format!("{glyph} "), self.style(role));
-            line.put_column(entry.kind.label(), 9, self.style(role));
+            // What the text says itself is not said twice.
+            let word = entry.kind.label();
+            let word = if entry.text.starts_with(word) { "" } else { word };
+            line.put_column(word, 13, self.style(role));
             line.put(&entry.text, self.style(ThemeRole::Untrusted));
         }
     }

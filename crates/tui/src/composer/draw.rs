@@ -14,7 +14,7 @@ use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, format_counted, pieces_width, styled_piece};
 use planwright_model::{ChoiceAction, TaskId};
-use planwright_text::units;
+use planwright_text::{display_width, units};
 
 /// Rows of text that a box shows at least and at most.
 const ROWS: (u16, u16) = (2, 10);
@@ -109,15 +109,20 @@ fn title_and_facts(text: &ComposerTextBox, cx: &PaneContext<'_>) -> (String, Str
                 current_request(cx.state, cx.ui).map(|request| request_subject(&request.kind));
             (format!("{label} · {}", about.unwrap_or_default()), String::new())
         }
+        ComposerTopic::Message { task } => {
+            (format!("message to the agent · {}", row_title(cx, task)), String::new())
+        }
         ComposerTopic::Comment { nodes } => {
-            let title = |id: &TaskId| {
-                let row = cx.plan.rows.position(id).map(|at| &cx.plan.rows.all[at]);
-                row.map_or_else(|| id.to_string(), |row| row.title.clone())
-            };
+            let title = |id: &TaskId| row_title(cx, id);
             let titles: Vec<String> = nodes.iter().map(title).collect();
             (format!("comment on {}", titles.join(", ")), String::new())
         }
     }
+}
+
+fn row_title(cx: &PaneContext<'_>, id: &TaskId) -> String {
+    let row = cx.plan.rows.position(id).map(|at| &cx.plan.rows.all[at]);
+    row.map_or_else(|| id.to_string(), |row| row.title.clone())
 }
 
 /// What stands above the box: which nodes it is about, or what the words are for.
@@ -140,8 +145,7 @@ fn draw_lead(
                 .put("Why not? The agent gets it as the result; it may be empty.", dim);
         }
         ComposerTopic::Answer { action: ChoiceAction::AllowAlways, .. } => {
-            let words =
-                "The rule for your config file: the exact command, or a prefix of it ending in *.";
+            let words = "Saved to your settings: exactly this command, or its first words and *.";
             ScreenLine::new(buf, rows.take_top()).skip(1).put(words, dim);
         }
         ComposerTopic::Answer { .. } => {
@@ -150,6 +154,10 @@ fn draw_lead(
                     .skip(1)
                     .put(&request.question, cx.style(ThemeRole::Text));
             }
+        }
+        ComposerTopic::Message { .. } => {
+            let words = "The agent reads it before its next step. It keeps working meanwhile.";
+            ScreenLine::new(buf, rows.take_top()).skip(1).put(words, dim);
         }
         ComposerTopic::Comment { nodes } => {
             if let [node] = nodes.as_slice()
@@ -167,14 +175,23 @@ fn draw_lead(
 /// The marked nodes and whether they may change.
 fn draw_marked_rows(rows: &mut ComposerRows, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let most = usize::from(rows.left.height.saturating_sub(6)).min(5);
+    let titles = cx.ui.marks.iter().filter_map(|id| cx.plan.rows.position(id));
+    let widest = titles.map(|at| display_width(&cx.plan.rows.all[at].title)).max().unwrap_or(0);
+    // Beside the title: marks, time and whether the row may change.
+    let room = usize::from(rows.left.width).saturating_sub(44).max(20);
+    let title_cells = widest.min(room);
     for id in cx.ui.marks.iter().take(most) {
         let locked = cx.state.planning.locked.contains(id);
         let row = cx.plan.rows.position(id).map(|at| &cx.plan.rows.all[at]);
         let mut line = ScreenLine::new(buf, rows.take_top());
         line.skip(3).put("* ", cx.theme.bold_style(ThemeRole::Focus));
         line.put_column(if locked { "#" } else { "" }, 2, cx.style(ThemeRole::Warn));
-        line.put_column(row.map_or("", |row| row.title.as_str()), 36, cx.style(ThemeRole::Text))
-            .skip(2);
+        line.put_column(
+            row.map_or("", |row| row.title.as_str()),
+            title_cells,
+            cx.style(ThemeRole::Text),
+        )
+        .skip(2);
         let minutes = row.and_then(|row| row.minutes);
         let minutes =
             minutes.map(|minutes| units::format_planned(minutes.into())).unwrap_or_default();
@@ -219,8 +236,9 @@ fn draw_hints(text: &ComposerTextBox, row: Rect, buf: &mut Buffer, cx: &PaneCont
         hints.push(("Tab", scope));
     }
     // A narrow box says less, but every key whole.
-    let close = if row.width < 90 { "close" } else { "keep for later" };
-    hints.extend([("Ctrl-G", "editor"), ("Esc", close)]);
+    let close = if row.width < 90 { "keep" } else { "keep for later" };
+    hints.insert(1, ("Esc", close));
+    hints.push(("Ctrl-G", "editor"));
     for (key, words) in hints {
         let hint =
             [styled_piece(key, cx.style(ThemeRole::Key)), styled_piece(format!(" {words}"), dim)];

@@ -12,6 +12,14 @@ pub(crate) enum FormPurpose {
     Questions { request: RequestId },
 }
 
+impl FormPurpose {
+    /// What the text of a line is kept under.
+    pub(crate) fn draft_key(&self, row: &str) -> String {
+        let Self::Questions { request } = self;
+        format!("{request} {row}")
+    }
+}
+
 /// One line of a form.
 #[derive(Clone, Debug)]
 pub(crate) struct FormRow {
@@ -45,6 +53,13 @@ pub(crate) struct ComposerForm {
 impl ComposerForm {
     pub(crate) fn new(purpose: FormPurpose, title: impl Into<String>, rows: Vec<FormRow>) -> Self {
         Self { purpose, title: title.into(), rows, at: 0 }
+    }
+
+    /// What stands in its lines, each with what it is kept under.
+    pub(crate) fn unsent_texts(&self) -> Vec<(String, String)> {
+        let text =
+            |row: &FormRow| (self.purpose.draft_key(&row.key), row.field.text().trim().to_owned());
+        self.rows.iter().map(text).collect()
     }
 
     pub(super) fn on_key(&mut self, event: &KeyEvent) -> ComposerOutcome {

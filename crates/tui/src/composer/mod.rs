@@ -31,6 +31,8 @@ pub(crate) enum ComposerTopic {
     Answer { request: RequestId, action: ChoiceAction, label: String },
     /// A remark on nodes.
     Comment { nodes: Vec<TaskId> },
+    /// A message to the agent of a task that runs.
+    Message { task: TaskId },
 }
 
 impl ComposerTopic {
@@ -39,6 +41,7 @@ impl ComposerTopic {
         match self {
             Self::Changes { .. } => "changes".to_owned(),
             Self::Answer { request, action, .. } => format!("{request} {action:?}"),
+            Self::Message { task } => format!("message {task}"),
             Self::Comment { nodes } => {
                 nodes.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" ")
             }

@@ -2,15 +2,13 @@
 //! not, what stays, and what it costs. Made when the text changes, not when it is drawn.
 
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 
-use crate::plan_text::{PlanTextRow, describe_edit, preview_changes};
+use crate::plan_text::{PlanTextRow, PreviewSource, describe_edit, preview_changes};
 use crate::theme::ThemeRole;
 use planwright_drafting::change_requests::{
     ChangeRequestSource, ContextChange, ParsedChangeRequest, RequestedChange, parse_change_request,
 };
 use planwright_model::{PlanEdit, PlanOutline, Stage, TaskId};
-use planwright_state::SessionState;
 use planwright_text::clean_line;
 use planwright_text::units::format_counted;
 
@@ -32,11 +30,11 @@ impl RequestReadingLine {
 /// What a request is read against.
 #[derive(Clone, Copy)]
 pub(crate) struct RequestReadSource<'a> {
-    pub(crate) state: &'a SessionState,
+    /// The plan, and around what it is planned.
+    pub(crate) preview: PreviewSource<'a>,
     pub(crate) rows: &'a [PlanTextRow],
     /// The rows that the request is limited to; none for the whole plan.
     pub(crate) marked: &'a [TaskId],
-    pub(crate) zone: &'a TimeZone,
     pub(crate) today: Date,
 }
 
@@ -46,7 +44,7 @@ pub(crate) fn read_request(
     stage: Option<Stage>,
     source: RequestReadSource<'_>,
 ) -> Vec<RequestReadingLine> {
-    let planning = &source.state.planning;
+    let planning = &source.preview.state.planning;
     let mut lines = Vec::new();
     if let (Some(outline), false) = (planning.outline.as_deref(), words.is_empty()) {
         if planning.offline {
@@ -70,7 +68,7 @@ pub(crate) fn read_request(
     let cost = if planning.offline || !planning.begun {
         "nothing: the built-in planner redrafts the plan".to_owned()
     } else {
-        format!("one more draft; {} spent so far", source.state.totals.cost)
+        format!("one more draft; {} spent so far", source.preview.state.totals.cost)
     };
     lines.push(RequestReadingLine {
         role: ThemeRole::Dim,
@@ -91,7 +89,7 @@ fn read_source<'a>(
     outline: &'a PlanOutline,
     source: RequestReadSource<'a>,
 ) -> ChangeRequestSource<'a> {
-    let planning = &source.state.planning;
+    let planning = &source.preview.state.planning;
     let blocks = planning.schedule.iter().flat_map(|schedule| &schedule.blocks);
     ChangeRequestSource {
         outline,
@@ -135,7 +133,7 @@ fn push_understood(
                 lines.push(RequestReadingLine::new(LABEL, words, "another kind of plan"));
             }
             RequestedChange::Undo => {
-                let last = source.state.planning.undo.last();
+                let last = source.preview.state.planning.undo.last();
                 let effect = last.map_or_else(
                     || "nothing to undo".to_owned(),
                     |undo| format!("undoes {}", clean_line(&undo.what)),
@@ -179,7 +177,7 @@ fn push_effect(
     (edits, limits): (&[PlanEdit], &[ContextChange]),
     source: RequestReadSource<'_>,
 ) {
-    match preview_changes(source.state, edits, limits, source.zone, source.today) {
+    match preview_changes(source.preview, edits, limits) {
         Ok(effect) if effect.is_empty() => {}
         Ok(effect) => {
             if let Some(last) = lines.last_mut() {
@@ -235,11 +233,12 @@ mod tests {
     fn what_was_understood_and_what_was_not_stand_apart() {
         let mut state = planned::scheduled().state();
         state.planning.offline = true;
-        let zone = TimeZone::UTC;
+        let zone = jiff::tz::TimeZone::UTC;
         let rows = plan_rows(&state, &zone);
+        let now = "2026-06-08T09:00:00Z".parse().unwrap();
+        let preview = PreviewSource { state: &state, others: &[], zone: &zone, now };
         let today = jiff::civil::date(2026, 6, 8);
-        let source =
-            RequestReadSource { state: &state, rows: &rows, marked: &[], zone: &zone, today };
+        let source = RequestReadSource { preview, rows: &rows, marked: &[], today };
         let lines = read_request("only on weekends, and xyzzy the plugh", None, source);
         let labels: Vec<&str> = lines.iter().map(|line| line.label).collect();
         assert_eq!(labels, ["Understood", "Unclear", "Cost"]);

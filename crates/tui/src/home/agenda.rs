@@ -4,12 +4,10 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
+use crate::widgets::capitalize_title;
 use crate::{HomeView, TodayItem};
 use planwright_state::TaskStatus;
 use planwright_text::{dates, display_width, units};
-
-/// How many days ahead are listed one by one; with today they make two weeks.
-const DAYS_AHEAD: i64 = 13;
 
 /// How much is planned on a day, and how much of it is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,11 +63,11 @@ impl DayAgenda {
     /// What all open plans have to do, seen from `now`.
     pub(super) fn collect(view: &HomeView, now: Timestamp, zone: &TimeZone) -> Self {
         let date = day_of(now, zone);
-        let until = date.checked_add(Span::new().days(DAYS_AHEAD)).unwrap_or(date);
-        let (mut late, mut today, mut coming) = (Vec::new(), Vec::new(), Vec::new());
         let mut agenda = Self { date, ..Self::default() };
+        let until = agenda.next_week_start().checked_add(Span::new().days(6)).unwrap_or(date);
+        let (mut late, mut today, mut coming) = (Vec::new(), Vec::new(), Vec::new());
         for open in &view.open {
-            let plan = open.state.session.title.clone();
+            let plan = capitalize_title(&open.state.session.title);
             let item = |due| TodayItem { session: open.id.clone(), plan: plan.clone(), due };
             for due in open.state.due_tasks(now, zone) {
                 let earlier = day_of(due.start, zone) < date;
@@ -173,7 +171,13 @@ impl DayAgenda {
         let of_week: Vec<&TodayItem> =
             self.items[self.late + self.today..].iter().filter(within).collect();
         let minutes = of_week.iter().map(|item| item.due.minutes).sum();
-        let text = format!("next week   {}", units::format_counted(of_week.len(), "task"));
+        // A task that is cut into blocks is one task.
+        let task = |item: &&TodayItem| {
+            let due = &item.due;
+            (item.session.clone(), due.task.clone(), due.occurrence)
+        };
+        let tasks: std::collections::BTreeSet<_> = of_week.iter().map(task).collect();
+        let text = format!("next week   {}", units::format_counted(tasks.len(), "task"));
         AgendaRow::Heading { text, fact: AgendaFact::Minutes(minutes) }
     }
 

@@ -13,15 +13,13 @@ use crate::keymap::{KeyAction, KeyChord, KeyContext};
 use crate::overlays::frame::CardFrame;
 use crate::session::ScreenEffect;
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, styled_piece};
+use crate::widgets::{ScreenLine, capitalize_title, styled_piece};
 use planwright_model::catch_up::{CatchUpWay, OpenWork, TaskOccurrence};
 use planwright_model::event::Command;
-use planwright_model::{Actor, OffsetDateTime, SessionId};
-use planwright_schedule::{
-    CatchUpFate, CatchUpPreview, CatchUpRequest, CatchUpRow, preview_catch_up,
-};
+use planwright_model::{Actor, FixedEvent, OffsetDateTime, ScheduledBlock, SessionId};
+use planwright_schedule::{CatchUpFate, CatchUpPreview, CatchUpRequest, CatchUpRow, offered_ways};
 use planwright_state::SessionState;
-use planwright_text::{dates, units};
+use planwright_text::{dates, display_width, units};
 
 /// The open view: every way with what it would lead to.
 pub(super) struct CatchUpCover {
@@ -31,6 +29,8 @@ pub(super) struct CatchUpCover {
     /// Late tasks, the oldest first, with the day they were planned for.
     late: Vec<LateTask>,
     left_out: BTreeSet<TaskOccurrence>,
+    /// Time that the person's other plans take.
+    busy: Vec<FixedEvent>,
     /// The way that would be applied.
     way: usize,
     /// The line under the cursor: a way, or a late task below them.
@@ -62,13 +62,14 @@ impl CatchUpCover {
             })
             .collect();
         late.sort_by_key(|task| task.day);
-        let counts = state.tasks.status_counts();
+        let counts = state.tasks.work_counts();
         Self {
-            session,
-            plan: state.session.title.clone(),
+            plan: capitalize_title(&state.session.title),
             ways: Vec::new(),
             late,
             left_out: BTreeSet::new(),
+            busy: home.busy_beside(&session),
+            session,
             way: 0,
             cursor: 0,
             open: (counts.pending + counts.yours) as usize,
@@ -83,10 +84,9 @@ impl CatchUpCover {
         else {
             return;
         };
-        let left_out = &self.left_out;
-        let request = CatchUpRequest { roadmap, context, schedule, work, left_out, now };
-        let preview = |way: CatchUpWay| (way, preview_catch_up(&request, way));
-        self.ways = CatchUpWay::ALL.map(preview).into();
+        let (left_out, busy) = (&self.left_out, self.busy.as_slice());
+        let request = CatchUpRequest { roadmap, context, schedule, work, left_out, busy, now };
+        self.ways = offered_ways(&request);
     }
 
     fn move_cursor(&mut self, by: isize) {
@@ -102,22 +102,22 @@ impl CatchUpCover {
     }
 }
 
-/// Columns of the ways: what to do, the next task, the end.
-fn way_columns(width: u16) -> [usize; 3] {
-    if width >= 90 { [40, 19, 14] } else { [32, 17, 12] }
-}
+/// Columns of the ways on a wide card: what to do, the next task, the end.
+const WAY_COLUMNS: [usize; 3] = [36, 20, 17];
+/// Columns of the day of a row: that of another month has its name.
+const DAY_COLUMN: usize = 12;
 
 /// What a way does, as a line of the choice.
 fn way_label(way: CatchUpWay, preview: &Result<CatchUpPreview, String>) -> String {
-    let later = preview.as_ref().map_or(0, CatchUpPreview::days_later);
-    match way {
-        CatchUpWay::MoveLate => "move them to the next free time".to_owned(),
-        CatchUpWay::SkipLate => "skip them, keep the plan".to_owned(),
-        CatchUpWay::PushBack if later > 0 => {
-            let days = units::format_counted(later.unsigned_abs() as usize, "day");
-            format!("push everything back by {days}")
+    let days = preview.as_ref().ok().and_then(|preview| preview.shift_days);
+    match (way, days) {
+        (CatchUpWay::MoveLate, _) => "move them to free time".to_owned(),
+        (CatchUpWay::SkipLate, _) => "skip them, keep the plan".to_owned(),
+        (CatchUpWay::PushBack, Some(days)) => {
+            format!("push everything back {}", units::format_counted(days as usize, "day"))
         }
-        CatchUpWay::PushBack => "plan everything again from now".to_owned(),
+        (CatchUpWay::PushBack, None) => "push everything back".to_owned(),
+        (CatchUpWay::Replan, _) => "plan what is open again".to_owned(),
     }
 }
 
@@ -129,8 +129,14 @@ impl HomeScreen {
         let work = state.open_work(now, &zone);
         let mut cover = CatchUpCover::new(session.clone(), state, &work, self);
         cover.compute_ways(state, &work, now);
-        if cover.late.is_empty() || cover.ways.is_empty() {
-            return self.say("No task of this plan is late");
+        if cover.ways.is_empty() {
+            return self.say("C: this plan has no dates to catch up with");
+        }
+        let nothing = |(_, way): &(CatchUpWay, Result<CatchUpPreview, String>)| {
+            way.as_ref().is_ok_and(|way| way.rows.is_empty())
+        };
+        if cover.late.is_empty() && cover.ways.iter().all(nothing) {
+            return self.say("Nothing is late, and planning it again would move nothing");
         }
         self.cover = Some(HomeCover::CatchUp(Box::new(cover)));
         ScreenEffect::Draw
@@ -179,7 +185,10 @@ impl HomeScreen {
             Ok(preview) => preview
                 .unplaced()
                 .next()
-                .map(|row| format!("\"{}\" has no free time before the plan ends", row.title)),
+                .map(|row| {
+                    let title = &row.title;
+                    format!("No free time for \"{title}\" before the end: - leaves it out, or choose another way")
+                }),
         };
         if let Some(why) = blocked.or_else(|| all_left_out(&cover)) {
             self.message = Some(why);
@@ -187,7 +196,8 @@ impl HomeScreen {
             return ScreenEffect::Draw;
         }
         let left_out = cover.left_out.iter().cloned().collect();
-        let command = Command::CatchUp { way: *way, left_out, by: Actor::Person };
+        let busy = cover.busy.clone();
+        let command = Command::CatchUp { way: *way, left_out, busy, by: Actor::Person };
         let session = cover.session;
         let undo = HomeRequest::Command { session: session.clone(), command: Command::Undo };
         self.undo.push((undo, "Undoing the catch-up".to_owned()));
@@ -198,37 +208,71 @@ impl HomeScreen {
         let rows = cover.rows_of_way();
         let title = format!("catch up · {}", cover.plan);
         let late = units::format_counted(cover.late.len(), "task");
-        let note = format!("{late} late, {} to go", cover.open);
+        let note = match cover.late.len() {
+            0 => format!("{} to go", units::format_counted(cover.open, "task")),
+            _ => format!("{late} late, {} to go", cover.open),
+        };
         let frame = CardFrame { title: &title, note: &note, hint: "Esc leave it" };
         let height = u16::try_from(rows.len() + cover.ways.len() + 9).unwrap_or(u16::MAX);
         let style = self.style(ThemeRole::Focus);
         let inner = frame.draw(room, (room.width.min(100), height), style, buf);
         let (text, dim) = (self.style(ThemeRole::Text), self.style(ThemeRole::Dim));
         let line = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
-        let lead = "Done work stays as it is; everything else can move.";
-        ScreenLine::new(buf, line(0)).skip(2).put(lead, text);
-        let [label, next, ends] = way_columns(inner.width);
+        let chosen = cover.ways.get(cover.way).and_then(|(_, preview)| preview.as_ref().ok());
+        let late = chosen.and_then(CatchUpPreview::describe_lateness);
+        let (lead, style) = match &late {
+            Some(late) => (format!("{late}."), self.style(ThemeRole::Warn)),
+            None => ("Done work stays as it is; everything else can move.".to_owned(), text),
+        };
+        ScreenLine::new(buf, line(0)).skip(2).put(&lead, style);
+        let columns = self.way_columns(cover, inner.width);
+        let [label, next, ends] = columns;
+        let taken = 5 + columns.iter().sum::<usize>();
+        let week = if taken + 14 <= usize::from(inner.width) { "busiest week" } else { "busiest" };
         ScreenLine::new(buf, line(2)).skip(5).put_pieces(&[
             styled_piece(format!("{:<label$}", "what to do"), dim),
             styled_piece(format!("{:<next$}", "next task"), dim),
             styled_piece(format!("{:<ends$}", "ends"), dim),
-            styled_piece("busiest week", dim),
+            styled_piece(week, dim),
         ]);
-        for (index, (way, preview)) in cover.ways.iter().enumerate() {
-            self.draw_way(cover, index, *way, preview, line(3 + index as u16), buf);
+        for index in 0..cover.ways.len() {
+            self.draw_way(cover, index, columns, line(3 + index as u16), buf);
         }
         let top = 4 + cover.ways.len() as u16;
-        let room = usize::from(inner.height.saturating_sub(top + 2));
-        for (row, y) in rows.iter().take(room).zip(top..) {
-            self.draw_catch_up_row(cover, row, line(y), buf);
-        }
-        if rows.len() > room && room > 0 {
-            let last = line(top + room as u16 - 1);
-            super::draw::clear_area(last, buf);
-            let more = rows.len() + 1 - room;
+        let mut room = usize::from(inner.height.saturating_sub(top + 2));
+        if rows.len() > room {
+            room = room.saturating_sub(1);
+            let more = rows.len() - room;
+            let last = line(top + room as u16);
             ScreenLine::new(buf, last).skip(5).put(&format!("… {more} more rows"), dim);
         }
-        self.draw_catch_up_keys(line(inner.height.saturating_sub(1)), rows.len(), buf);
+        // The late task under the cursor stays in sight.
+        let at = cover.cursor.saturating_sub(cover.ways.len());
+        let first = (at + 1).saturating_sub(room);
+        for (row, y) in rows.iter().skip(first).take(room).zip(top..) {
+            self.draw_catch_up_row(cover, row, line(y), buf);
+        }
+        let changes = rows.iter().filter(|row| matches!(row, CatchUpLine::Changed(_))).count();
+        self.draw_catch_up_keys(line(inner.height.saturating_sub(1)), changes, buf);
+    }
+
+    /// What each column of the ways needs where they can't be generous. Each leaves two cells to the next.
+    fn way_columns(&self, cover: &CatchUpCover, width: u16) -> [usize; 3] {
+        if width >= 90 {
+            return WAY_COLUMNS;
+        }
+        let mut columns = ["what to do", "next task", "ends"].map(str::len);
+        for (way, preview) in &cover.ways {
+            let mut cells = vec![way_label(*way, preview)];
+            if let Ok(preview) = preview {
+                cells.push(self.near_time(preview.next));
+                cells.push(preview.end.map(|end| self.local_date(end)).unwrap_or_default());
+            }
+            for (column, cell) in columns.iter_mut().zip(&cells) {
+                *column = (*column).max(display_width(cell));
+            }
+        }
+        columns.map(|cells| cells + 2)
     }
 
     fn draw_catch_up_keys(&self, row: Rect, changes: usize, buf: &mut Buffer) {
@@ -237,7 +281,10 @@ impl HomeScreen {
             ScreenLine::new(buf, row).skip(2).put(message, self.style(ThemeRole::Warn));
             return;
         }
-        let changes = units::format_counted(changes, "change");
+        let changes = match changes {
+            0 => "no changes".to_owned(),
+            count => units::format_counted(count, "change"),
+        };
         let undo = self.keymap.key_hint(KeyAction::Undo);
         ScreenLine::new(buf, row).skip(2).put_pieces(&[
             styled_piece(self.keymap.key_hint(KeyAction::Yes), key),
@@ -251,11 +298,11 @@ impl HomeScreen {
         &self,
         cover: &CatchUpCover,
         index: usize,
-        way: CatchUpWay,
-        preview: &Result<CatchUpPreview, String>,
+        [label, next, ends]: [usize; 3],
         row: Rect,
         buf: &mut Buffer,
     ) {
+        let Some((way, preview)) = cover.ways.get(index) else { return };
         if index == cover.cursor {
             buf.set_style(row, self.style(ThemeRole::Selection));
         }
@@ -263,13 +310,14 @@ impl HomeScreen {
         let mut line = ScreenLine::new(buf, row);
         let mark = if index == cover.way { "►   " } else { "    " };
         line.skip(1).put(mark, self.style(ThemeRole::Focus));
-        let [label, next, ends] = way_columns(row.width);
-        line.put_column(&way_label(way, preview), label - 1, text).skip(1);
+        line.put_column(&way_label(*way, preview), label - 1, text).skip(1);
         match preview {
             Ok(preview) => {
-                line.put_column(&self.near_time(preview.next), next, text);
+                line.put_column(&self.near_time(preview.next), next - 2, text).skip(2);
                 let end = preview.end.map(|end| self.local_date(end)).unwrap_or_default();
-                line.put_column(&end, ends, text);
+                let late = preview.days_late > 0;
+                let end_style = if late { self.style(ThemeRole::Warn) } else { text };
+                line.put_column(&end, ends - 2, end_style).skip(2);
                 line.put(&units::format_planned(preview.busiest_week_minutes.into()), text);
             }
             Err(why) => {
@@ -296,7 +344,7 @@ impl HomeScreen {
         }
         let (glyph, role, when, title, change) = match row {
             CatchUpLine::LeftOut(task) => {
-                let when = dates::format_short_date(task.day);
+                let when = self.day_with_month(task.day);
                 (' ', ThemeRole::Dim, when, task.title.as_str(), "left as it is".to_owned())
             }
             CatchUpLine::Changed(row) => {
@@ -310,16 +358,25 @@ impl HomeScreen {
                         ('?', ThemeRole::Failed, "no free time before the end".to_owned())
                     }
                 };
-                (glyph, role, dates::format_short_date(from), row.title.as_str(), change)
+                (glyph, role, self.day_with_month(from), row.title.as_str(), change)
             }
         };
         let mut line = ScreenLine::new(buf, area);
         line.skip(1).put(if under { "►" } else { " " }, self.style(ThemeRole::Focus));
         line.skip(1).put(&format!("{glyph} "), self.style(role));
-        line.put_column(&when, 9, self.style(ThemeRole::Dim));
-        let width = line.cells_left().saturating_sub(28);
+        line.put_column(&when, DAY_COLUMN, self.style(ThemeRole::Dim));
+        let width = line.cells_left().saturating_sub(22);
         line.put_column(title, width, self.style(ThemeRole::Text)).skip(2);
         line.put(&change, self.style(role));
+    }
+
+    /// A day; of another month with its name.
+    fn day_with_month(&self, day: jiff::civil::Date) -> String {
+        let today = (self.clock)().to_zoned(self.time_zone.clone()).date();
+        if (day.year(), day.month()) == (today.year(), today.month()) {
+            return dates::format_short_date(day);
+        }
+        dates::format_date(day, today)
     }
 
     /// A moment, with today in words.
@@ -341,7 +398,8 @@ impl HomeScreen {
 
 fn all_left_out(cover: &CatchUpCover) -> Option<String> {
     let all = cover.late.iter().all(|task| cover.left_out.contains(&task.which));
-    all.then(|| "Every late task is left out; nothing would change".to_owned())
+    (all && !cover.late.is_empty())
+        .then(|| "Every late task is left out; nothing would change".to_owned())
 }
 
 /// One line below the ways.
@@ -351,11 +409,45 @@ enum CatchUpLine<'a> {
 }
 
 impl CatchUpCover {
-    /// What the chosen way changes, and the late tasks that are left out.
+    /// What the chosen way does with the late tasks, those that are left out among them, then what moves along.
     fn rows_of_way(&self) -> Vec<CatchUpLine<'_>> {
-        let out = self.late.iter().filter(|task| self.left_out.contains(&task.which));
         let preview = self.ways.get(self.way).and_then(|(_, preview)| preview.as_ref().ok());
-        let changed = preview.into_iter().flat_map(|preview| &preview.rows);
-        changed.map(CatchUpLine::Changed).chain(out.map(CatchUpLine::LeftOut)).collect()
+        let rows = preview.map_or(&[][..], |preview| &preview.rows);
+        let is_of = |row: &CatchUpRow, task: &LateTask| {
+            row.task == task.which.task && row.occurrence == task.which.occurrence
+        };
+        let late = self.late.iter().filter_map(|task| {
+            if self.left_out.contains(&task.which) {
+                return Some(CatchUpLine::LeftOut(task));
+            }
+            rows.iter().find(|row| is_of(row, task)).map(CatchUpLine::Changed)
+        });
+        let known = |row: &&CatchUpRow| self.late.iter().any(|task| is_of(row, task));
+        let along = rows.iter().filter(|row| !known(row)).map(CatchUpLine::Changed);
+        late.chain(along).collect()
+    }
+}
+
+impl HomeScreen {
+    /// The time that open work of the person's other plans takes.
+    fn busy_beside(&self, session: &SessionId) -> Vec<FixedEvent> {
+        let now = (self.clock)();
+        let others = self.view.open.iter().filter(|open| open.id != *session);
+        let mut busy = Vec::new();
+        for open in others.filter(|open| open.state.is_runnable()) {
+            let talk = &open.state.planning;
+            let Some(schedule) = talk.schedule.as_deref() else { continue };
+            let own = |block: &&ScheduledBlock| {
+                let roadmap = talk.roadmap.as_deref();
+                let node = roadmap.and_then(|roadmap| roadmap.find_node(&block.plan_node_id));
+                block.end.at > now && node.is_none_or(|node| node.other_owner().is_none())
+            };
+            busy.extend(schedule.blocks.iter().filter(own).map(|block| FixedEvent {
+                title: open.state.session.title.clone(),
+                start: block.start,
+                end: block.end,
+            }));
+        }
+        busy
     }
 }

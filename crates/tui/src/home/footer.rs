@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{HomeFocus, HomeScreen, TaskInput};
+use super::{HomeCover, HomeFocus, HomeScreen, TaskInput};
 use crate::keymap::KeyAction;
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, styled_piece};
@@ -93,6 +93,9 @@ impl HomeScreen {
             }
             return (left, vec![plain("Esc", "leave the box")]);
         }
+        if self.focus == HomeFocus::OwnHours && self.own_hours.is_typing() {
+            return (vec![plain("Enter", "keep")], vec![plain("Esc", "close the line")]);
+        }
         if self.focus == HomeFocus::OwnHours {
             let left = vec![plain("Enter", "choose"), plain("↑ ↓", "move"), plain("u", "undo")];
             return (left, vec![plain("Tab", "goal"), plain("Esc", "skip")]);
@@ -102,7 +105,15 @@ impl HomeScreen {
                 vec![hint(KeyAction::Open, "open there"), hint(KeyAction::Search, "other words")];
             return (left, vec![hint(KeyAction::Back, "back")]);
         }
+        if let Some(HomeCover::Task { card, .. }) = &self.cover
+            && card.is_typing()
+        {
+            return (vec![plain("Enter", "keep")], vec![plain("Esc", "close the line")]);
+        }
         let mut left = vec![hint(KeyAction::Open, "open")];
+        if self.agenda.late > 0 {
+            left.push(hint(KeyAction::CatchUp, "catch up"));
+        }
         match self.focus {
             HomeFocus::Today => left.extend([
                 hint(KeyAction::TodayDone, "done"),
@@ -121,9 +132,6 @@ impl HomeScreen {
             left.push(hint(KeyAction::RemoveSession, "dismiss"));
         } else if self.focus == HomeFocus::Plans {
             left.push(hint(KeyAction::RemoveSession, "remove"));
-        }
-        if self.agenda.late > 0 {
-            left.push(hint(KeyAction::CatchUp, "catch up"));
         }
         if !self.undo.is_empty() {
             left.push(hint(KeyAction::Undo, "undo"));

@@ -36,21 +36,10 @@ impl HomeScreen {
 
     /// What was read from the goal as it stands, and what was not.
     fn reading_lines(&self) -> Vec<(&'static str, String)> {
-        let reading = &self.reading;
-        let mut read: Vec<String> = reading.kind.clone().into_iter().collect();
-        read.extend(reading.read.iter().cloned());
-        let mut lines = Vec::new();
-        if !read.is_empty() {
-            lines.push(("Read", read.join(" · ")));
-        }
-        if !reading.not_read.is_empty() {
-            let quoted: Vec<String> =
-                reading.not_read.iter().map(|words| format!("\"{words}\"")).collect();
-            let stays = if quoted.len() == 1 { "stays" } else { "stay" };
-            let text = format!("{} {stays} in the goal as a note", quoted.join(", "));
-            lines.push(("Not read", text));
-        }
-        lines.extend(reading.notes.iter().take(1).map(|note| ("", note.clone())));
+        let mut lines = self.reading.labeled_lines();
+        // The box has room for one note.
+        let notes = lines.iter().filter(|(label, _)| label.is_empty()).count();
+        lines.truncate(lines.len() - notes.saturating_sub(1));
         lines
     }
 
@@ -72,7 +61,7 @@ impl HomeScreen {
         }
         let open = self.focus == HomeFocus::Goal;
         let lines = if open { self.reading_lines() } else { Vec::new() };
-        let below = (lines.len() as u16).min(area.height.saturating_sub(4));
+        let below = (lines.len() as u16).min(area.height.saturating_sub(3));
         let rows = area.height - u16::from(self.is_first_start()) - below;
         for ((label, text), y) in lines.iter().zip(area.bottom() - below..area.bottom()) {
             let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..area });

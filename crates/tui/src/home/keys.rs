@@ -8,7 +8,7 @@ use super::{HomeCover, HomeFocus, HomeScreen, TaskInput};
 use crate::keymap::{KeyAction, KeyChord, KeyContext};
 use crate::session::ScreenEffect;
 use crate::widgets::TextField;
-use crate::{ExitReason, HomeExit, HomeRequest, SessionListItem};
+use crate::{ExitReason, HomeExit, HomeRequest, SessionListItem, SessionTarget};
 use planwright_model::SessionId;
 use planwright_model::event::Command;
 use planwright_state::{AttentionCause, SessionStatus};
@@ -126,6 +126,7 @@ impl HomeScreen {
         match (self.focus, &mut self.task_input) {
             (HomeFocus::Goal, _) => {
                 self.example = None;
+                self.message = self.goal.cut_message(text).or_else(|| self.message.take());
                 self.goal.on_paste(text);
             }
             (HomeFocus::Filter, _) => {
@@ -307,10 +308,15 @@ impl HomeScreen {
                 self.open_catch_up_for(&row.session)
             }
             AttentionCause::Awaited { task, .. } => self.open_card(row.session, task, None),
-            AttentionCause::Asked(_)
-            | AttentionCause::Failed { .. }
-            | AttentionCause::ManyFailed { .. }
-            | AttentionCause::Stopped => self.exit_with(HomeExit::Open(row.session)),
+            AttentionCause::Asked(request) => {
+                let target = SessionTarget::Request(request);
+                self.exit_with(HomeExit::OpenTarget(row.session, target))
+            }
+            AttentionCause::Failed { task, .. }
+            | AttentionCause::ManyFailed { first: task, .. } => {
+                self.exit_with(HomeExit::OpenTarget(row.session, SessionTarget::Task(task)))
+            }
+            AttentionCause::Stopped => self.exit_with(HomeExit::Open(row.session)),
         }
     }
 
@@ -365,9 +371,19 @@ impl HomeScreen {
                 .selected_item()
                 .and_then(|item| self.needs.iter().find(|row| row.session == item.session))
                 .filter(late),
+            HomeFocus::Plans => self
+                .selected_session()
+                .and_then(|item| self.needs.iter().filter(late).find(|row| row.session == item.id)),
             _ => None,
         };
-        match under.or_else(|| self.needs.iter().find(late)).map(|row| row.session.clone()) {
+        // A plan that is not late can be planned again all the same, after tasks were done early, moved or added.
+        let chosen = match self.focus {
+            HomeFocus::Today => self.selected_item().map(|item| item.session.clone()),
+            HomeFocus::Plans => self.selected_session().map(|item| item.id.clone()),
+            _ => None,
+        };
+        let late = under.or_else(|| self.needs.iter().find(late)).map(|row| row.session.clone());
+        match late.or(chosen) {
             Some(session) => self.open_catch_up_for(&session),
             None => self.say("No plan is late"),
         }

@@ -20,6 +20,7 @@ mod task_actions;
 mod task_pane;
 mod today_pane;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +39,9 @@ use super::clock::duration_between;
 use super::event_loop::InteractiveScreen;
 use super::glyphs::sanitize_frame;
 use super::keymap::{KeyError, Keymap};
-use super::overlays::{CardContext, CommandPalette, PaletteCommand, SettingsPanel, TaskCard};
+use super::overlays::{
+    CardContext, CommandPalette, PaletteCommand, SettingsPanel, TaskCard, UnsentCardText,
+};
 use super::session::{EditPurpose, ExternalAction, ExternalOutcome, ScreenEffect, ScreenMessage};
 use super::theme::{ColorDepth, Palette};
 use super::widgets::{TextField, WhenInput};
@@ -54,8 +57,8 @@ use overlay::HomeOverlay;
 use own_hours_card::OwnHoursCard;
 use plan_groups::{PlanList, PlanListRow};
 use planwright_drafting::goal_reading::GoalReading;
-use planwright_model::SessionId;
 use planwright_model::event::Command;
+use planwright_model::{SessionId, TaskId};
 use planwright_state::SessionState;
 use planwright_state::replay::RecordSourceError;
 use planwright_text::clean_line;
@@ -101,8 +104,8 @@ enum HomeCover {
 /// What is being typed about the selected task.
 enum TaskInput {
     None,
-    When { session: SessionId, block: String, from: Timestamp, input: WhenInput },
-    Note { session: SessionId, task: planwright_model::TaskId, field: TextField },
+    When { session: SessionId, task: TaskId, block: String, input: WhenInput },
+    Note { session: SessionId, task: TaskId, field: TextField },
 }
 
 /// The home screen.
@@ -124,6 +127,8 @@ pub(crate) struct HomeScreen {
     recalled: Option<(usize, String)>,
     filter: TextField,
     task_input: TaskInput,
+    /// What was typed about tasks and not sent.
+    card_texts: BTreeMap<(SessionId, TaskId), UnsentCardText>,
     /// What undoes what was done here, the last one at the end.
     undo: Vec<(HomeRequest, String)>,
     /// Sessions that are to be compared.
@@ -174,6 +179,7 @@ impl HomeScreen {
             recalled: None,
             filter: TextField::default(),
             task_input: TaskInput::None,
+            card_texts: BTreeMap::new(),
             undo: Vec::new(),
             marks: Vec::new(),
             found: view.found.clone().map(search_results::SearchResultList::new),

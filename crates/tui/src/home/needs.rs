@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::panes::needs_you::permission_act;
 use crate::theme::ThemeRole;
+use crate::widgets::capitalize_title;
 use crate::{HomeView, OpenSession};
 use planwright_model::{Request, RequestKind, RunKind, SessionId, TaskId};
 use planwright_state::{AttentionCause, AttentionItem, DueTask, SessionState};
@@ -64,7 +66,7 @@ pub(super) fn collect_needs(view: &HomeView, now: Timestamp, zone: &TimeZone) ->
             let (title, detail) = describe_need(&item, open, now, zone);
             rows.push(NeedRow {
                 session: open.id.clone(),
-                plan: open.state.session.title.clone(),
+                plan: capitalize_title(&open.state.session.title),
                 title,
                 detail,
                 item,
@@ -122,7 +124,7 @@ fn describe_need(
             (title_of(task), format!("{} waits for it", title_of(waiting)))
         }
         AttentionCause::Stopped => {
-            let counts = state.tasks.status_counts();
+            let counts = state.tasks.work_counts();
             let done = units::format_part(counts.done as usize, counts.total() as usize);
             ("Stopped before the end".to_owned(), format!("{done} tasks done; P resumes it"))
         }
@@ -168,13 +170,7 @@ fn describe_request(
                 .owner_position(&call.task)
                 .map_or_else(|| "A task".to_owned(), |task| state.task_title(task).to_owned());
             let detail = request.verbatim.first().map(|part| part.text.clone()).unwrap_or_default();
-            let act = match class.as_str() {
-                "execute" => "run a command",
-                "write" => "edit a file",
-                "network" => "use the network",
-                _ => "use a tool",
-            };
-            (format!("{who} asks to {act}"), detail)
+            (format!("{who} asks to {}", permission_act(class)), detail)
         }
         _ => {
             let about = request.task.as_ref().and_then(|task| state.tasks.position(task));
@@ -188,7 +184,8 @@ fn describe_request(
 pub(super) fn plan_in_short(state: &SessionState, now: Timestamp, zone: &TimeZone) -> String {
     let mut facts = Vec::new();
     if let Some(current) = &state.plan.current {
-        facts.push(units::format_counted(current.plan.tasks.len(), "task"));
+        let tasks = current.plan.tasks.iter().filter(|task| !task.marks_point()).count();
+        facts.push(units::format_counted(tasks, "task"));
         let yours: u64 = current
             .plan
             .tasks

@@ -9,10 +9,10 @@ use crate::clock::duration_between;
 use crate::keymap::KeyAction;
 use crate::overlays::frame::{CardFrame, draw_divider};
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, styled_piece};
+use crate::widgets::{ScreenLine, fit_clauses, styled_piece};
 use planwright_model::{Actor, ChoiceAction};
 use planwright_state::AttentionCause;
-use planwright_text::{display_width, units};
+use planwright_text::{clean_line, display_width, units};
 
 impl HomeScreen {
     pub(super) fn draw_needs(&self, area: Rect, buf: &mut Buffer) {
@@ -69,7 +69,9 @@ impl HomeScreen {
         line.put_column(&row.plan, plan, dim);
         if rows.height > 1 {
             let below = Rect { y: rows.y + 1, height: 1, ..rows };
-            ScreenLine::new(buf, below).skip(7).put(&self.need_detail(row), dim);
+            let room = usize::from(below.width).saturating_sub(8);
+            let detail = fit_clauses(&clean_line(&self.need_detail(row)), room);
+            ScreenLine::new(buf, below).skip(7).put(&detail, dim);
         }
     }
 
@@ -177,7 +179,7 @@ fn answer_word(action: ChoiceAction) -> &'static str {
 pub(super) fn split_columns(room: usize, (titles, plans): (usize, usize)) -> (usize, usize) {
     const PLAN: usize = 12;
     let room = room.saturating_sub(2);
-    let least = PLAN.min(plans).min(room / 3);
+    let least = PLAN.max(room / 4).min(plans).min(room / 3);
     let plan = room.saturating_sub(titles).clamp(least, plans.max(least));
     (room - plan, plan)
 }

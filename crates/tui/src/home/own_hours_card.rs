@@ -50,7 +50,7 @@ impl OwnHoursCard {
         Some(CHOICES.iter().position(same).unwrap_or(OTHER))
     }
 
-    fn is_typing(&self) -> bool {
+    pub(super) fn is_typing(&self) -> bool {
         self.typing.is_some()
     }
 

@@ -47,11 +47,18 @@ impl PlanGroup {
             SessionStatus::Planning => Self::Drafts,
             SessionStatus::NeedsYou if !runnable => Self::Drafts,
             SessionStatus::Held => Self::NotStarted,
+            // Nothing of it runs: a task failed, or only the person can continue.
+            SessionStatus::Yours | SessionStatus::Interrupted if has_failed(state) => Self::Failed,
+            SessionStatus::Yours => Self::Active,
             SessionStatus::Paused | SessionStatus::Interrupted if !people => Self::Paused,
             _ if people => Self::Active,
             _ => Self::Running,
         }
     }
+}
+
+fn has_failed(state: Option<&SessionState>) -> bool {
+    state.is_some_and(|state| state.tasks.status_counts().failed > 0)
 }
 
 fn has_schedule(state: Option<&SessionState>) -> bool {
@@ -207,8 +214,8 @@ fn plan_row(
     let group = PlanGroup::of_session(item.status, state);
     let fact = match group {
         PlanGroup::Done => units::format_age(duration_between(item.updated_at, now)),
-        PlanGroup::Drafts => match state.and_then(|state| state.plan.current.as_ref()) {
-            Some(current) => format!("draft {}", current.revision),
+        PlanGroup::Drafts => match state.filter(|state| state.plan.current.is_some()) {
+            Some(state) => format!("draft {}", state.draft_number()),
             None => String::new(),
         },
         _ => format!("{}/{}", item.done, item.total),
@@ -227,7 +234,7 @@ fn next_step(
 ) -> (Option<String>, Option<String>) {
     let state = &*open.state;
     let asks = !state.requests.open.is_empty();
-    let counts = state.tasks.status_counts();
+    let counts = state.tasks.work_counts();
     let detail = match group {
         PlanGroup::Active => return next_task(state, now, zone),
         PlanGroup::Drafts | PlanGroup::Running if asks => Some("waits for your answer".to_owned()),

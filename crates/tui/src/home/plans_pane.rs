@@ -8,8 +8,8 @@ use super::{HomeFocus, HomeScreen};
 use crate::glyphs::session_glyph;
 use crate::keymap::KeyAction;
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, styled_piece};
-use planwright_text::units;
+use crate::widgets::{ScreenLine, capitalize_title, fit_clauses, styled_piece};
+use planwright_text::{display_width, units};
 
 impl HomeScreen {
     pub(super) fn draw_plans(&mut self, area: Rect, buf: &mut Buffer) {
@@ -50,6 +50,11 @@ impl HomeScreen {
             let last = Rect { y: area.bottom() - 1, height: 1, ..area };
             let covered = lines.get(self.plans.top + room - 1);
             let more = hidden + usize::from(matches!(covered, Some(PlanListRow::Item(_))));
+            // A heading without a row under it says nothing.
+            let above = room.checked_sub(2).and_then(|row| lines.get(self.plans.top + row));
+            if matches!(above, Some(PlanListRow::Heading(..) | PlanListRow::Gap)) {
+                super::draw::clear_area(Rect { y: last.y - 1, ..last }, buf);
+            }
             super::draw::clear_area(last, buf);
             let key = self.keymap.key_hint(KeyAction::Search);
             let text = format!("… {} more, {key} finds them", units::format_count(more as u64));
@@ -75,7 +80,8 @@ impl HomeScreen {
                 let plan = &self.plans.rows[index];
                 let text = if self.areas.plan_details { &plan.detail } else { &plan.next };
                 let text = text.as_deref().unwrap_or_default();
-                ScreenLine::new(buf, row).skip(5).put(text, dim);
+                let fitting = fit_clauses(text, usize::from(row.width).saturating_sub(6));
+                ScreenLine::new(buf, row).skip(5).put(&fitting, dim);
             }
         }
     }
@@ -93,7 +99,7 @@ impl HomeScreen {
             let (glyph, role) = session_glyph(plan.item.status);
             line.put(&format!("{glyph} "), self.style(role));
         }
-        line.put(&plan.item.title, self.style(ThemeRole::Text));
+        line.put(&capitalize_title(&plan.item.title), self.style(ThemeRole::Text));
     }
 
     /// One line for each group that is worked on: its name and as many of its plans as fit. The others are counted.
@@ -103,7 +109,8 @@ impl HomeScreen {
         let mut counted = Vec::new();
         for (group, members) in &groups {
             if matches!(group, PlanGroup::Running | PlanGroup::Drafts | PlanGroup::Active) {
-                lines.push((group.label(), self.names_of(members)));
+                let room = usize::from(area.width).saturating_sub(14);
+                lines.push((group.label(), self.names_within(members, room)));
             } else {
                 counted.push(format!(
                     "{} {}",
@@ -122,14 +129,21 @@ impl HomeScreen {
         }
     }
 
-    fn names_of(&self, members: &[usize]) -> String {
+    /// As many plans as fit whole, and how many more there are.
+    fn names_within(&self, members: &[usize], cells: usize) -> String {
         let name = |member: &usize| {
             let plan = &self.plans.rows[*member];
             if plan.fact.contains('/') {
-                return format!("{} {}", plan.item.title, plan.fact);
+                return format!("{} {}", capitalize_title(&plan.item.title), plan.fact);
             }
-            plan.item.title.clone()
+            capitalize_title(&plan.item.title)
         };
-        members.iter().take(6).map(name).collect::<Vec<_>>().join(", ")
+        let names: Vec<String> = members.iter().map(name).collect();
+        let shown = |count: usize| match names.len() - count {
+            0 => names.join(", "),
+            more => format!("{} and {more} more", names[..count].join(", ")),
+        };
+        let fits = |text: &String| display_width(text) <= cells;
+        (1..=names.len()).rev().map(shown).find(fits).unwrap_or_else(|| shown(names.len().min(1)))
     }
 }

@@ -10,6 +10,8 @@ use crate::{HomeExit, HomeRequest};
 use planwright_model::event::Command;
 use planwright_model::{Actor, SessionId, TaskId};
 
+/// What is said once a task is where it was.
+const MOVED_BACK: &str = "Moved back";
 /// How many things can be undone.
 const UNDO: usize = 32;
 
@@ -49,6 +51,8 @@ impl HomeScreen {
         if let Some(failure) = open.and_then(|open| open.failures.get(&card.task)) {
             card.output.clone_from(&failure.tail);
         }
+        card.unsent =
+            self.card_texts.get(&(session.clone(), card.task.clone())).cloned().unwrap_or_default();
         self.cover = Some(HomeCover::Task { session, card });
         ScreenEffect::Draw
     }
@@ -59,8 +63,10 @@ impl HomeScreen {
         };
         let Some(state) = self.open_state(&session) else { return ScreenEffect::Draw };
         let outcome = card.on_key(event, &self.card_context(state));
+        self.card_texts.insert((session.clone(), card.task.clone()), card.unsent.clone());
         match outcome {
             TaskCardOutcome::Close => return ScreenEffect::Draw,
+            TaskCardOutcome::GoTo(task) => return self.open_card(session, task, None),
             TaskCardOutcome::Stay => {}
             TaskCardOutcome::Copy(text) => {
                 self.outside = Some(ExternalAction::Copy { text });
@@ -91,14 +97,7 @@ impl HomeScreen {
                 },
                 "Open again",
             ),
-            Command::MoveBlock { block, .. } => {
-                let schedule = self.open_state(session).and_then(|state| {
-                    let schedule = state.planning.schedule.as_ref()?;
-                    schedule.blocks.iter().find(|known| known.id == *block)
-                });
-                let Some(before) = schedule.map(|block| block.start.at) else { return };
-                (Command::MoveBlock { block: block.clone(), to: before }, "Moved back")
-            }
+            Command::MoveBlock { .. } => (Command::Undo, MOVED_BACK),
             _ => return,
         };
         self.remember_undo(session.clone(), back, words.to_owned());
@@ -167,9 +166,11 @@ impl HomeScreen {
             return self.say("w: this task has no planned time");
         };
         let today = (self.clock)().to_zoned(self.time_zone.clone()).date();
-        let input = WhenInput::new(&item.due.start.to_zoned(self.time_zone.clone()), today);
-        self.task_input =
-            TaskInput::When { session: item.session, block, from: item.due.start, input };
+        let (session, task) = (item.session.clone(), item.due.task.clone());
+        let kept = self.card_texts.get(&(item.session.clone(), item.due.task.clone()));
+        let input = WhenInput::new(&item.due.start.to_zoned(self.time_zone.clone()), today)
+            .with_text(kept.map_or("", |kept| &kept.when));
+        self.task_input = TaskInput::When { session, task, block, input };
         self.set_focus(HomeFocus::When);
         ScreenEffect::Draw
     }
@@ -179,7 +180,9 @@ impl HomeScreen {
             return self.say("Nothing planned today");
         };
         let (session, task) = (item.session, item.due.task);
-        self.task_input = TaskInput::Note { session, task, field: TextField::default() };
+        let kept = self.card_texts.get(&(session.clone(), task.clone()));
+        let field = TextField::new(kept.map_or("", |kept| &kept.note));
+        self.task_input = TaskInput::Note { session, task, field };
         self.set_focus(HomeFocus::Note);
         ScreenEffect::Draw
     }
@@ -187,7 +190,7 @@ impl HomeScreen {
     pub(super) fn on_task_input_key(&mut self, event: &KeyEvent) -> ScreenEffect {
         match (event.code, &mut self.task_input) {
             (KeyCode::Esc, _) => {
-                self.task_input = TaskInput::None;
+                self.keep_task_input();
                 self.set_focus(HomeFocus::Today);
             }
             (KeyCode::Enter, _) => return self.send_task_input(),
@@ -200,21 +203,37 @@ impl HomeScreen {
         ScreenEffect::Draw
     }
 
+    /// Closes the line and keeps what was typed in it.
+    fn keep_task_input(&mut self) {
+        match std::mem::replace(&mut self.task_input, TaskInput::None) {
+            TaskInput::When { session, task, input, .. } => {
+                let kept = self.card_texts.entry((session, task)).or_default();
+                input.typed().clone_into(&mut kept.when);
+            }
+            TaskInput::Note { session, task, field } => {
+                let kept = self.card_texts.entry((session, task)).or_default();
+                field.text().trim().clone_into(&mut kept.note);
+            }
+            TaskInput::None => {}
+        }
+    }
+
     fn send_task_input(&mut self) -> ScreenEffect {
         match std::mem::replace(&mut self.task_input, TaskInput::None) {
-            TaskInput::When { session, block, from, input } => {
+            TaskInput::When { session, task, block, input } => {
                 let now = (self.clock)().to_zoned(self.time_zone.clone());
                 let Some(to) = input.read(&now) else {
-                    self.task_input = TaskInput::When { session, block, from, input };
+                    self.task_input = TaskInput::When { session, task, block, input };
                     return self.say(NOT_A_TIME);
                 };
-                let back = Command::MoveBlock { block: block.clone(), to: from };
-                self.remember_undo(session.clone(), back, "Moved back".to_owned());
+                self.card_texts.entry((session.clone(), task)).or_default().when.clear();
+                self.remember_undo(session.clone(), Command::Undo, MOVED_BACK.to_owned());
                 self.set_focus(HomeFocus::Today);
                 self.send_command(session, Command::MoveBlock { block, to })
             }
             TaskInput::Note { session, task, field } => {
                 let text = field.text().trim().to_owned();
+                self.card_texts.entry((session.clone(), task.clone())).or_default().note.clear();
                 self.set_focus(HomeFocus::Today);
                 if text.is_empty() {
                     return ScreenEffect::Draw;

@@ -7,7 +7,7 @@ use super::{HomeFocus, HomeScreen};
 use crate::glyphs::task_glyph;
 use crate::overlays::task_card::{TaskCardLine, TaskCardSource, card_lines, draw_card_line};
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, styled_piece};
+use crate::widgets::{ScreenLine, capitalize_title, styled_piece};
 use planwright_model::{SessionId, TaskId};
 use planwright_state::SessionState;
 use planwright_text::{clean_text, dates, units, wrap_words};
@@ -100,7 +100,7 @@ impl HomeScreen {
             buf,
         );
         let plan = Rect { y: upper.bottom() + 1, height: below.saturating_sub(1), ..area };
-        let name = format!("plan · {}", state.session.title);
+        let name = format!("plan · {}", capitalize_title(&state.session.title));
         self.draw_rule_above(plan, false, &name, &self.plan_progress(state), buf);
         self.draw_plan_tasks(state, Some(position), plan, buf);
     }
@@ -113,7 +113,7 @@ impl HomeScreen {
 
     /// `5 of 9 done · ends Fri 27 Nov`
     fn plan_progress(&self, state: &SessionState) -> String {
-        let counts = state.tasks.status_counts();
+        let counts = state.tasks.work_counts();
         let done = units::format_part(counts.done as usize, counts.total() as usize);
         let today = (self.clock)().to_zoned(self.time_zone.clone()).date();
         let schedule = state.planning.schedule.as_deref();

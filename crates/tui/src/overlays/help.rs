@@ -17,7 +17,7 @@ use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, StyledPiece, TextField, pieces_width, styled_piece};
 
 /// Cells that keys take before their words.
-const KEY_COLUMN: usize = 8;
+const KEY_COLUMN: usize = 9;
 /// From here on three columns fit.
 const WIDE: u16 = 90;
 /// From here on two.
@@ -197,12 +197,18 @@ impl HelpOverlay {
         let mut lines = place_columns(columns, width);
         lines.push(HelpLine::Divider);
         lines.extend(wrap_facts("everywhere", everywhere(cx), width, cx));
-        let reasons = NOT_NOW.iter().filter_map(|(action, words)| {
-            let why = situation.why_unavailable(*action)?;
-            Some(vec![
-                styled_piece(cx.keymap.key_hint(*action), cx.style(ThemeRole::Dim)),
-                styled_piece(format!(" {words}: {why}"), cx.style(ThemeRole::Dim)),
-            ])
+        // Keys with one reason share it.
+        let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+        for (action, words) in &NOT_NOW {
+            let Some(why) = situation.why_unavailable(*action) else { continue };
+            let key = format!("{} {words}", cx.keymap.key_hint(*action));
+            match reasons.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, keys)) => keys.push(key),
+                None => reasons.push((why, vec![key])),
+            }
+        }
+        let reasons = reasons.into_iter().map(|(why, keys)| {
+            vec![styled_piece(format!("{}: {why}", keys.join(", ")), cx.style(ThemeRole::Dim))]
         });
         lines.extend(wrap_facts("not now", reasons.collect(), width, cx).into_iter().take(3));
         for legend in LEGEND {
@@ -376,6 +382,8 @@ fn wrap_facts(
     let mut lines = Vec::new();
     let mut line = start(label);
     let mut used = indent;
+    // One cell of air at each edge of the frame.
+    let width = width.saturating_sub(2);
     for fact in facts {
         let wide = pieces_width(&fact);
         if used > indent && used + wide > width {

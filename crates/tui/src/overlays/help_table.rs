@@ -54,7 +54,7 @@ pub(super) const LOOKING: HelpSection = HelpSection {
         (&[A::CompareWith], "compare"),
         (&[A::FullScreen, A::Zoom], "full screen, scale"),
         (&[A::Search, A::GoTo], "search, go to"),
-        (&[A::NextHit, A::PreviousHit], "next: match, what needs you"),
+        (&[A::NextHit, A::PreviousHit], "next match or request"),
         (&[A::Follow], "follow what runs"),
         (&[A::SortNext], "sort the table"),
         (&[A::PreviousEvent], "back in time"),

@@ -24,8 +24,6 @@ pub(crate) enum InputPurpose {
     GoTo,
     /// What to remember about an event.
     Bookmark { at: Seq },
-    /// The session to compare with.
-    Compare,
     /// How many tasks may run at once.
     Jobs,
 }
@@ -80,12 +78,6 @@ impl InputDialog {
                 format!("bookmark at event {at}"),
                 "A note to find it by, or nothing:",
                 "Enter mark it  Esc close",
-                4,
-            ),
-            InputPurpose::Compare => (
-                "compare".to_owned(),
-                "With which session? Its id or a part of it, or nothing for the one it was forked from:",
-                "Enter compare  Esc close",
                 4,
             ),
             InputPurpose::Jobs => (

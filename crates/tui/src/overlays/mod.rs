@@ -1,6 +1,7 @@
 //! What opens over the screen: help, a task, a choice, a text box, the question before quitting. Events go on behind.
 
 mod facts_panel;
+mod filter_list;
 mod fork_card;
 pub(crate) mod frame;
 mod help;
@@ -10,6 +11,7 @@ mod node_picker;
 mod palette;
 mod policy_panel;
 mod quit_card;
+mod session_picker;
 mod settings_panel;
 pub(crate) mod task_card;
 
@@ -26,15 +28,17 @@ pub(crate) use node_picker::{NodeItem, NodePicker, PickerPurpose};
 pub(crate) use palette::{CommandPalette, PaletteCommand, PaletteItem, PaletteOutcome};
 pub(crate) use policy_panel::PolicyPanel;
 pub(crate) use quit_card::{LeaveChoice, QuitCard};
+pub(crate) use session_picker::SessionPicker;
 pub(crate) use settings_panel::{SettingsOutcome, SettingsPanel};
-pub(crate) use task_card::{CardContext, TaskCard, TaskCardOutcome};
+pub(crate) use task_card::{CardContext, TaskCard, TaskCardOutcome, UnsentCardText};
 
 use super::keymap::{KeyChord, KeyContext, Keymap};
 use super::pane_context::PaneContext;
 use super::theme::ThemeRole;
-use super::widgets::ScreenLine;
-use planwright_model::TaskId;
+use super::widgets::{ScreenLine, fit_clauses};
 use planwright_model::event::Command;
+use planwright_model::{SessionId, TaskId};
+use planwright_text::{clean_line, display_width};
 
 /// What is open over the screen.
 #[derive(Clone, Debug)]
@@ -47,6 +51,8 @@ pub(crate) enum Overlay {
     Settings(Box<SettingsPanel>),
     /// Which node a request is about.
     Nodes(Box<NodePicker>),
+    /// Which session to compare with.
+    Sessions(Box<SessionPicker>),
     Policy(Box<PolicyPanel>),
     /// What was said.
     Facts(Box<FactsPanel>),
@@ -117,6 +123,8 @@ pub(crate) enum OverlayOutcome {
     Leave(LeaveChoice),
     /// The person wants the fork that was stated.
     Fork,
+    /// The session to compare with.
+    Compare(SessionId),
 }
 
 impl Overlay {
@@ -142,6 +150,7 @@ impl Overlay {
                 SettingsOutcome::EditFile => OverlayOutcome::EditConfig,
             },
             Self::Nodes(picker) => picker.on_key(event),
+            Self::Sessions(picker) => picker.on_key(event),
             Self::Policy(panel) => panel.on_key(event, keymap),
             Self::Facts(panel) => panel.on_key(event, keymap),
             Self::Fork(card) => card.on_key(key, action),
@@ -155,7 +164,12 @@ impl Overlay {
             Self::Settings(panel) => panel.is_typing(),
             Self::Task(card) => card.is_typing(),
             Self::Facts(panel) => panel.is_typing(),
-            _ => matches!(self, Self::Help(_) | Self::Input(_) | Self::Palette(_) | Self::Nodes(_)),
+            Self::Help(_)
+            | Self::Input(_)
+            | Self::Palette(_)
+            | Self::Nodes(_)
+            | Self::Sessions(_) => true,
+            _ => false,
         }
     }
 
@@ -172,6 +186,7 @@ impl Overlay {
             Self::Palette(palette) => palette.on_paste(text),
             Self::Settings(panel) => panel.on_paste(text),
             Self::Nodes(picker) => picker.on_paste(text),
+            Self::Sessions(picker) => picker.on_paste(text),
             Self::Task(card) => card.on_paste(text),
             Self::Facts(panel) => panel.on_paste(text),
             _ => {}
@@ -193,6 +208,7 @@ impl Overlay {
             Self::Palette(palette) => palette.draw(overlay_room(screen, cx), cx.theme, buf),
             Self::Settings(panel) => panel.draw(overlay_room(screen, cx), cx.theme, buf),
             Self::Nodes(picker) => picker.draw(screen, buf, cx),
+            Self::Sessions(picker) => picker.draw(screen, buf, cx),
             Self::Policy(panel) => panel.draw(screen, buf, cx),
             Self::Facts(panel) => panel.draw(screen, buf, cx),
             Self::Fork(card) => card.draw(screen, buf, cx),
@@ -241,20 +257,26 @@ impl ChoiceDialog {
 
     fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let height = self.options.len() as u16 + 4;
+        let by_number = self.options.iter().all(|option| option.key.is_ascii_digit());
         let inner = frame::draw_overlay_frame(
             screen,
             (96, height),
             &self.title,
-            if self.needs_letter {
-                "a letter chooses  Esc close"
-            } else {
-                "j k choose  Enter take it  Esc close"
+            match (self.cursor, by_number) {
+                (_, true) if self.needs_letter => "a number chooses  Esc close",
+                (_, false) if self.needs_letter => "a letter chooses  Esc close",
+                // Enter alone answers nothing.
+                (None, true) => "a number chooses  j k move  Esc close",
+                (None, false) => "a letter chooses  j k move  Esc close",
+                (Some(_), _) => "j k move  Enter take it  Esc close",
             },
             buf,
             cx,
         );
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
         ScreenLine::new(buf, row(0)).skip(1).put(&self.question, cx.style(ThemeRole::Text));
+        let widest = self.options.iter().map(|option| display_width(&option.label)).max();
+        let label = widest.unwrap_or(0).clamp(26, usize::from(inner.width / 2).max(26));
         for (index, option) in self.options.iter().enumerate() {
             let area = row(index as u16 + 2);
             if self.cursor == Some(index) {
@@ -262,8 +284,10 @@ impl ChoiceDialog {
             }
             let mut line = ScreenLine::new(buf, area);
             line.skip(2).put(&option.key.to_string(), cx.style(ThemeRole::Key)).skip(2);
-            line.put_column(&option.label, 26, cx.style(ThemeRole::Text)).skip(1);
-            line.put(&option.consequence, cx.style(ThemeRole::Dim));
+            line.put_column(&option.label, label, cx.style(ThemeRole::Text)).skip(1);
+            let fitting =
+                fit_clauses(&clean_line(&option.consequence), line.cells_left().saturating_sub(1));
+            line.put(&fitting, cx.style(ThemeRole::Dim));
         }
     }
 }

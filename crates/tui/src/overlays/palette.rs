@@ -217,7 +217,10 @@ fn draw_item(
     let right_role = if item.keys.is_empty() { dim } else { own(ThemeRole::Key) };
     line.put_right(&[styled_piece(right, right_role), styled_piece(" ", dim)]);
     line.skip(1).put(if under { "► " } else { "  " }, theme.style(ThemeRole::Focus));
-    line.put_column(&item.title, 33, own(ThemeRole::Text)).skip(2);
+    // A long title takes the room that is free beside it.
+    let most = (line.cells_left() / 2).max(33);
+    let title = planwright_text::display_width(&item.title).clamp(33, most);
+    line.put_column(&item.title, title, own(ThemeRole::Text)).skip(2);
     match &item.impossible {
         Some(why) => line.put(&format!("not now: {why}"), dim),
         None => line.put(&item.detail, dim),

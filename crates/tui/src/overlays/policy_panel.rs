@@ -10,20 +10,23 @@ use crate::pane_context::PaneContext;
 use crate::plan_text::PlanRowKind;
 use crate::policy_dials::{policy_dials, policy_sample, turn_dial, whole_policy};
 use crate::theme::ThemeRole;
-use crate::widgets::ScreenLine;
+use crate::widgets::{ScreenLine, fit_clauses};
 use planwright_drafting::gate::{self, GatePolicy};
 use planwright_model::event::Command;
 use planwright_model::gate::{GateDecision, GateSignals};
 use planwright_model::{Actor, InteractionPolicy, ScoutGateMode};
 use planwright_state::PlanningSlice;
 use planwright_text::dates::format_date;
-use planwright_text::wrap_words;
+use planwright_text::{display_width, wrap_words};
 
 /// The controls of the policy; the row after them is about small goals.
 const DIALS: usize = 7;
 /// Where values and effects begin.
 const VALUE: usize = 19;
 const EFFECT: usize = 28;
+/// Below so many columns names have fewer cells and effects no column of their own.
+const WIDE: u16 = 90;
+const SHORT_NAME: usize = 15;
 
 /// The open panel.
 #[derive(Clone, Debug)]
@@ -112,9 +115,13 @@ impl PolicyPanel {
 
     pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let undo = cx.keymap.key_hint(KeyAction::Undo);
-        let hint = format!(
-            "h l change   Enter keep for this plan   d keep as my default   {undo} undo   Esc close"
-        );
+        let hint = if screen.width < WIDE {
+            format!("h l change  Enter keep  d keep as my default  {undo} undo  Esc close")
+        } else {
+            format!(
+                "h l change   Enter keep for this plan   d keep as my default   {undo} undo   Esc close"
+            )
+        };
         let title = "interaction policy · this plan, applies at once";
         let inner = frame::draw_overlay_frame(screen, (98, 19), title, &hint, buf, cx);
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
@@ -148,16 +155,26 @@ impl PolicyPanel {
         let arrow = |off: bool| cx.style(if off { ThemeRole::Dim } else { ThemeRole::Key });
         let mut line = ScreenLine::new(buf, row);
         line.skip(1).put(if chosen { "► " } else { "  " }, cx.style(ThemeRole::Focus));
-        line.put_column(name, VALUE, cx.style(ThemeRole::Text));
+        // On a narrow screen the effect follows its value at once, so that it is seen whole.
+        let narrow = row.width + 2 < WIDE;
+        line.put_column(name, if narrow { SHORT_NAME } else { VALUE }, cx.style(ThemeRole::Text));
         let Some(value) = value else {
-            line.put(effect, cx.style(ThemeRole::Dim));
+            let fitting = fit_clauses(effect, line.cells_left().saturating_sub(1));
+            line.put(&fitting, cx.style(ThemeRole::Dim));
             return;
         };
         let used = value.chars().count() + 4;
         line.put("‹ ", arrow(ends[0]));
         line.put(value, cx.theme.bold_style(ThemeRole::Text));
-        line.put(" ›", arrow(ends[1])).skip(EFFECT.saturating_sub(used).max(2));
-        line.put(effect, cx.style(ThemeRole::Dim));
+        let gap = if narrow { 2 } else { EFFECT.saturating_sub(used).max(2) };
+        line.put(" ›", arrow(ends[1])).skip(gap);
+        let room = line.cells_left().saturating_sub(1);
+        // A list that is too long gives way to what it comes to.
+        let effect = match effect.split_once(": ") {
+            Some((_, sum)) if display_width(effect) > room => sum,
+            _ => effect,
+        };
+        line.put(&fit_clauses(effect, room), cx.style(ThemeRole::Dim));
     }
 
     fn draw_sample(&self, from: u16, inner: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {

@@ -11,6 +11,7 @@ use super::graph::selected_task;
 use super::plan::PlanView;
 use super::running;
 use crate::keymap::KeyAction;
+use crate::overlays::Overlay;
 use crate::pane_context::{Pane, PaneContext, SessionViewMode};
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
@@ -45,6 +46,14 @@ impl Pane for Footer {
         }
         if let Some(search) = &cx.ui.search_line {
             draw_search_line(search, area, buf, cx);
+            return;
+        }
+        if matches!(&cx.ui.overlay, Some(Overlay::Task(card)) if card.is_typing()) {
+            let keys: [KeyHint; 2] = [
+                (cx.keymap.key_hint(KeyAction::Open), "keep".into()),
+                (cx.keymap.key_hint(KeyAction::Back), "close the line".into()),
+            ];
+            line.skip(1).put_pieces(&hint_pieces(&keys, cx));
             return;
         }
         let mut line = ScreenLine::new(buf, area);
@@ -103,7 +112,8 @@ fn right_hints(area: Rect, cx: &PaneContext<'_>) -> Vec<KeyHint> {
     }
     hints.push((cx.keymap.key_hint(KeyAction::Help), "help".into()));
     if area.width >= 100 || cx.mode.is_past() {
-        let words = if cx.mode == SessionViewMode::Saved { "back" } else { "quit" };
+        let goes_back = cx.mode == SessionViewMode::Saved || cx.ui.opened_from_home;
+        let words = if goes_back { "back" } else { "quit" };
         hints.push((cx.keymap.key_hint(KeyAction::Quit), words.into()));
     }
     hints
@@ -134,11 +144,31 @@ const PLAN_KEYS: [(&[KeyAction], &str); 15] = [
 ];
 
 fn plan_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
+    // Before there are rows nothing can be done with them.
+    if cx.plan.rows.all.is_empty() {
+        return vec![(cx.keymap.key_hint(KeyAction::FocusNext), "activity".into())];
+    }
     let situation = cx.situation();
     let works =
         |actions: &[KeyAction]| actions.iter().all(|action| situation.is_available(*action));
     let rows = PLAN_KEYS.iter().filter(|(actions, _)| works(actions));
-    rows.map(|(actions, words)| (cx.keymap.keys_hint(actions), (*words).into())).collect()
+    let keys = rows.map(|(actions, words)| (cx.keymap.keys_hint(actions), (*words).into()));
+    let mut hints: Vec<KeyHint> = next_page_hint(cx).into_iter().chain(keys).collect();
+    if cx.ui.view.kind == PlanView::Gantt {
+        let aside = cx.keymap.keys_hint(&[KeyAction::Left, KeyAction::Right]);
+        let scale = cx.keymap.key_hint(KeyAction::Zoom);
+        let at = hints.len().min(2);
+        hints.splice(at..at, [(aside, "time".into()), (scale, "day, week, month".into())]);
+    }
+    hints
+}
+
+/// The way through a plan that has not been on the screen whole, while it is asked about.
+fn next_page_hint(cx: &PaneContext<'_>) -> Option<KeyHint> {
+    let request = current_request(cx.state, cx.ui).filter(|_| cx.can_act)?;
+    let unseen = approval::unseen_commands(cx.plan, &cx.ui.card.seen_commands);
+    (approval::is_plan_card(&request.kind) && unseen > 0)
+        .then(|| (cx.keymap.key_hint(KeyAction::PageDown), "next page".into()))
 }
 
 fn left_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
@@ -165,7 +195,9 @@ fn pane_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         return failed_hints(task, cx);
     }
     if cx.ui.focus == PaneFocus::Approval && is_finished_shown(cx.state, cx.ui) {
-        let rows = finished_rows(cx.state).into_iter();
+        // The way to the commands is at the right end already.
+        let rows =
+            finished_rows(cx.state).into_iter().filter(|row| row.action != KeyAction::Palette);
         return rows.map(|row| (cx.keymap.key_hint(row.action), row.label.into())).collect();
     }
     if is_planning(cx) && cx.ui.focus == PaneFocus::Graph {
@@ -221,6 +253,7 @@ fn request_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         let keys = if cx.class >= SizeClass::Full { &both[..] } else { &both[..1] };
         hints.push((cx.keymap.keys_hint(keys), "scroll".into()));
     }
+    hints.splice(0..0, next_page_hint(cx));
     if approval::card_count(cx.state) > 1 {
         hints.push((cx.keymap.key_hint(KeyAction::NextRequest), "next request".into()));
     }
@@ -261,7 +294,8 @@ fn answer_label(row: &AnswerRow, request: &Request, class: SizeClass) -> Cow<'st
         (RequestKind::Cap { .. }, KeyAction::Yes) => "raise once",
         (RequestKind::Cap { .. }, KeyAction::YesWider) => match class {
             SizeClass::Wide | SizeClass::Full => "raise further",
-            SizeClass::Tabs | SizeClass::Small | SizeClass::TooSmall => "further",
+            SizeClass::Tabs => "raise more",
+            SizeClass::Small | SizeClass::TooSmall => "more",
         },
         (RequestKind::Cap { .. }, KeyAction::Options) if class < SizeClass::Full => "offline",
         (RequestKind::Cap { .. }, KeyAction::No) if class < SizeClass::Full => "stop",
@@ -270,6 +304,9 @@ fn answer_label(row: &AnswerRow, request: &Request, class: SizeClass) -> Cow<'st
         }
         _ if class < SizeClass::Wide && row.choices == [ChoiceAction::GoOffline] => {
             if row.label.contains("planner") { "built-in planner" } else { "no paid calls" }
+        }
+        (RequestKind::PartlyDone { .. }, KeyAction::RequestChanges) if class < SizeClass::Full => {
+            "hint"
         }
         (_, KeyAction::RequestChanges) if class < SizeClass::Full => "changes",
         _ => return row.label.clone().into(),
@@ -406,6 +443,12 @@ fn replay_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         (keys(&[KeyAction::Fork]), "fork".into()),
         (keys(&[KeyAction::CompareWith]), "compare".into()),
     ];
+    let situation = cx.situation();
+    let missing = [KeyAction::Fork, KeyAction::CompareWith]
+        .into_iter()
+        .filter(|action| !situation.is_available(*action))
+        .map(|action| keys(&[action]))
+        .collect::<Vec<_>>();
     if cx.class >= SizeClass::Full {
         hints.insert(3, speed);
     } else {
@@ -413,6 +456,7 @@ fn replay_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         hints.swap(3, 6);
         hints.push(speed);
     }
+    hints.retain(|(key, _)| !missing.contains(key));
     if cx.mode == SessionViewMode::ScrubbedBack {
         hints.insert(0, (keys(&[KeyAction::Live]), "live".into()));
     }

@@ -12,10 +12,12 @@ use crate::pane_context::{Pane, PaneContext};
 use crate::panes::graph::title_of;
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
-use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, format_counted, styled_piece};
-use planwright_model::{RequestId, Seq};
+use crate::widgets::{
+    RuleKind, ScreenLine, draw_pane_rule, fit_clauses, format_counted, styled_piece,
+};
+use planwright_model::{Request, RequestId, RequestKind, Seq};
 use planwright_state::{SessionState, SkipRoots, TaskStatus};
-use planwright_text::units;
+use planwright_text::{display_width, shorten_titles, units};
 
 /// From so many columns on a row says everything it knows.
 const ROOMY: u16 = 100;
@@ -80,6 +82,25 @@ pub(crate) fn waiting_text(state: &SessionState, task: usize) -> String {
     }
 }
 
+/// The same in so many cells: the title that waits is shortened, not the sentence.
+pub(crate) fn waiting_text_within(state: &SessionState, task: usize, cells: usize) -> String {
+    const WAITS: &str = " waits for it";
+    let text = waiting_text(state, task);
+    match text.strip_suffix(WAITS).filter(|_| display_width(&text) > cells) {
+        Some(title) => {
+            let room = cells.saturating_sub(WAITS.len());
+            let short = shorten_titles(&[title], room).concat();
+            // Whole words that say which one it is are enough.
+            let whole = short.strip_suffix(" …").or(short.strip_suffix('…')).map(|kept| {
+                let whole = title.get(kept.len()..).is_some_and(|rest| rest.starts_with(' '));
+                if whole { kept } else { kept.rsplit_once(' ').map_or(kept, |(words, _)| words) }
+            });
+            format!("{}{WAITS}", whole.unwrap_or(&short))
+        }
+        None => text,
+    }
+}
+
 /// The pane.
 pub(crate) struct NeedsYouPane;
 
@@ -91,21 +112,30 @@ impl Pane for NeedsYouPane {
         }
         if cx.class == SizeClass::Small {
             let (glyph, text, role, _) = item_text(items[0], area.width, cx);
-            let more =
-                if items.len() > 1 { format!(", {} in all", items.len()) } else { String::new() };
-            let row = Rect { height: 1, ..area };
-            ScreenLine::new(buf, row).skip(1).put(&format!("{glyph} {text}{more}"), cx.style(role));
+            let mut line = ScreenLine::new(buf, Rect { height: 1, ..area });
+            // The count stays whole; the words give way.
+            if items.len() > 1 {
+                let more = format!("  {} in all ", items.len());
+                line.put_right(&[styled_piece(more, cx.style(ThemeRole::Dim))]);
+            }
+            let fitting = fit_clauses(&text, line.cells_left().saturating_sub(4));
+            line.skip(1).put(&format!("{glyph} {fitting}"), cx.style(role));
             return;
         }
         let style = cx.style(ThemeRole::Rule);
-        let key = cx.keymap.key_hint(KeyAction::NextHit);
+        // After a search the key goes from match to match until the search is ended.
+        let (key, words) = if cx.ui.trace.search.is_some() {
+            (cx.keymap.key_hint(KeyAction::Back), " ends the search")
+        } else {
+            (cx.keymap.key_hint(KeyAction::NextHit), " opens the next")
+        };
         draw_pane_rule(
             buf,
             area,
             RuleKind { focus: false, past: cx.mode.is_past() },
             style,
             &[styled_piece(format!("needs you {}", items.len()), style)],
-            &[styled_piece(key, cx.style(ThemeRole::Key)), styled_piece(" opens the next", style)],
+            &[styled_piece(key, cx.style(ThemeRole::Key)), styled_piece(words, style)],
         );
         let rows = usize::from(area.height - 1);
         let shown = if items.len() > rows { rows.saturating_sub(1) } else { items.len() };
@@ -133,6 +163,32 @@ fn draw_item(item: NeedItem, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) 
     line.put(&text, cx.style(own));
 }
 
+/// What a request wants, with the task it is about.
+fn request_text(request: &Request, state: &SessionState) -> String {
+    let task = request.task.as_ref().and_then(|task| state.tasks.owner_position(task));
+    let Some(title) = task.map(|task| title_of(state, task)) else {
+        return request.question.clone();
+    };
+    match &request.kind {
+        RequestKind::Permission { class, .. } => {
+            format!("{title} asks to {}", permission_act(class))
+        }
+        RequestKind::AgentQuestion { .. } => format!("{title} asks: {}", request.question),
+        RequestKind::InDoubt { .. } => format!("{title} is in doubt"),
+        _ => format!("{title}: {}", request.question),
+    }
+}
+
+/// What a call that needs permission does.
+pub(crate) fn permission_act(class: &str) -> &'static str {
+    match class {
+        "execute" => "run a command",
+        "write" => "edit a file",
+        "network" => "use the network",
+        _ => "use a tool",
+    }
+}
+
 /// What a row says: glyph, words, role and since when it waits.
 fn item_text(
     item: NeedItem,
@@ -157,7 +213,7 @@ fn item_text(
         }
         NeedItem::Request(id) => {
             let open = cx.state.requests.open.get(&id);
-            let text = open.map(|open| open.request.question.clone()).unwrap_or_default();
+            let text = open.map(|open| request_text(&open.request, cx.state)).unwrap_or_default();
             ('?', text, ThemeRole::Asks, open.map(|open| open.asked_at))
         }
         NeedItem::Yours(task) => {

@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use crate::glyphs::task_glyph;
 use crate::pane_context::{Pane, PaneContext};
 use crate::panes::graph::{task_worker, title_of};
-use crate::panes::needs_you::waiting_text;
+use crate::panes::needs_you::waiting_text_within;
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::{PaneFocus, UiState};
@@ -26,6 +26,8 @@ const TITLE: (usize, usize) = (14, 40);
 const WORKER: usize = 13;
 /// Columns of a time.
 const TIME: usize = 11;
+/// From so many columns on a row has its time; below them the last line of output needs the room.
+const TIMED: u16 = 70;
 /// From so many columns on the time stands before the output.
 const ROOMY: u16 = 100;
 
@@ -56,7 +58,7 @@ impl Pane for RunningPane {
         if area.is_empty() {
             return;
         }
-        let counts = cx.state.tasks.status_counts();
+        let counts = cx.state.tasks.work_counts();
         if cx.class == SizeClass::Small {
             let text = format!("now {} · {}", counts.running, other_counts_text(counts));
             ScreenLine::new(buf, area).skip(1).put(&text, cx.style(ThemeRole::Running));
@@ -122,10 +124,12 @@ fn draw_row(
     let time = time.unwrap_or_default();
     let node = cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task));
     let worker = node.map_or("", task_worker);
-    let mut line = ScreenLine::new(buf, area);
+    // One column of air at the right edge, where nothing else stands there.
+    let air = u16::from(area.width < TIMED).min(area.width);
+    let mut line = ScreenLine::new(buf, Rect { width: area.width - air, ..area });
     if area.width >= ROOMY {
         line.put_right(&[styled_piece(row_figures(task, row, cx), dim), styled_piece(" ", dim)]);
-    } else {
+    } else if area.width >= TIMED {
         line.put_right(&[styled_piece(time.clone(), dim), styled_piece(" ", dim)]);
     }
     line.skip(1).put(&format!("{glyph} "), cx.style(role));
@@ -134,7 +138,7 @@ fn draw_row(
     if area.width >= ROOMY {
         line.put_column(&format!("{time:>TIME$}"), TIME + 3, dim);
     }
-    let (text, role) = activity_text(task, row, cx);
+    let (text, role) = activity_text(task, row, line.cells_left(), cx);
     line.put(&text, cx.style(role));
 }
 
@@ -148,9 +152,14 @@ fn row_figures(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> String {
 }
 
 /// What a task does right now: its last line of output, its command, or what waits for the person.
-fn activity_text(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> (String, ThemeRole) {
+fn activity_text(
+    task: usize,
+    row: &TaskRow,
+    room: usize,
+    cx: &PaneContext<'_>,
+) -> (String, ThemeRole) {
     if row.status == TaskStatus::Yours {
-        return (waiting_text(cx.state, task), ThemeRole::Dim);
+        return (waiting_text_within(cx.state, task, room), ThemeRole::Dim);
     }
     let id = cx.state.tasks.id(task);
     let in_doubt = cx.state.requests.open.values().any(
@@ -161,6 +170,9 @@ fn activity_text(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> (String, T
     }
     if cx.state.requests.open.values().any(|open| open.request.task.as_ref() == Some(id)) {
         return ("waits for your answer".to_owned(), ThemeRole::Asks);
+    }
+    if let Some(words) = cx.state.describe_wait(task, cx.now, cx.time_zone) {
+        return (words, ThemeRole::Waiting);
     }
     let (text, role) = match &row.call {
         Some(call) if !call.last_line.is_empty() => {

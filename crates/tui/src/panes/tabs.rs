@@ -6,7 +6,7 @@ use ratatui::style::Modifier;
 
 use crate::pane_context::{Pane, PaneContext};
 use crate::panes::plan::PlanView;
-use crate::panes::{approval, plan, trace};
+use crate::panes::{plan, trace};
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, styled_piece};
@@ -57,7 +57,7 @@ impl Pane for TabRow {
         if area.is_empty() {
             return;
         }
-        let open = approval::card_count(cx.state);
+        let open = cx.needs.items.len();
         let dim = cx.style(ThemeRole::Dim);
         let facts = match cx.ui.focus {
             // The header of the past has no room for how far the run was.
@@ -88,7 +88,7 @@ impl Pane for TabRow {
 
 /// How far the run was at the moment that is shown, and what it had cost.
 fn progress_text(cx: &PaneContext<'_>) -> String {
-    let counts = cx.state.tasks.status_counts();
+    let counts = cx.state.tasks.work_counts();
     let cost = cx.state.totals.cost;
     let cost = if cost.0 > 0 { format!("   {cost}") } else { String::new() };
     format!("{}/{} done{cost}", counts.done, counts.total())

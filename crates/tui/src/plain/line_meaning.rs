@@ -10,7 +10,7 @@ use planwright_model::event::Command;
 use planwright_model::request::Choice;
 use planwright_model::requests::action_by_earlier_word;
 use planwright_model::{Actor, Answer, ChoiceAction, PlanEdit, Request, RequestId, TaskId};
-use planwright_state::{RunPhase, SessionState};
+use planwright_state::{RunPhase, SessionState, SessionStatus};
 
 /// What a line leads to.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +84,12 @@ pub(super) fn interpret_line(
     }
     let words = super::lines::all_phrases(request, state);
     LineMeaning::Unknown(format!("Not one of the choices: {words}."))
+}
+
+/// A line that is the word of a choice and not an answer in the person's own words.
+pub(super) fn interpret_question_word(line: &str, request: &Request) -> Option<Answer> {
+    parse_answer(line, parse_reply(line), request)
+        .filter(|answer| answer.action != ChoiceAction::Reply)
 }
 
 /// A choice that is offered and can be made.
@@ -225,6 +231,11 @@ fn parse_command(line: &str, state: &SessionState) -> Option<Command> {
     let paused = state.run.phase == RunPhase::Paused;
     Some(match (verb, rest.trim()) {
         ("pause", "") => Command::Pause,
+        ("undo" | "restore", "") if state.status() == SessionStatus::Abandoned => {
+            Command::RestorePlan { by: Actor::Person }
+        }
+        ("undo", "") => Command::Undo,
+        ("redo", "") => Command::Redo,
         ("resume", "") | ("go", "on") if paused => Command::Continue,
         ("run" | "resume", "") | ("go", "on") if state.is_runnable() => {
             Command::Run { by: Actor::Person }

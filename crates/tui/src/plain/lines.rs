@@ -6,6 +6,9 @@ use jiff::tz::TimeZone;
 
 use crate::clock::format_time_of_day;
 use crate::plan_text::{PlanRowKind, PrintedLine, fact_rows, plan_rows};
+use planwright_model::event::{
+    AgentEvent, ApprovalEvent, Event, PlanEvent, PlanningEvent, Record, SessionEvent,
+};
 use planwright_model::{ApprovalTarget, ChoiceAction, Request, RequestKind};
 use planwright_state::SessionState;
 use planwright_state::trace::TraceEntry;
@@ -24,9 +27,13 @@ pub(super) fn wrap_fact(text: &str) -> Vec<String> {
 pub(super) fn entry_line(entry: &TraceEntry, state: &SessionState, zone: &TimeZone) -> String {
     let at = format_time_of_day(entry.at, zone);
     let kind = entry.kind.label();
+    let text = entry.text.as_str();
+    // A line that begins with the word of its kind does not have it twice.
+    let said =
+        if entry.text_after_label() == text { format!("{kind}: {text}") } else { text.to_owned() };
     match &entry.task {
-        Some(task) => format!("[{at}] {}, {kind}: {}", state.title_by_id(task), entry.text),
-        None => format!("[{at}] {kind}: {}", entry.text),
+        Some(task) => format!("[{at}] {}, {said}", state.title_by_id(task)),
+        None => format!("[{at}] {said}"),
     }
 }
 
@@ -70,6 +77,26 @@ pub(super) fn request_lines(request: &Request, state: &SessionState) -> Vec<Prin
     }
     lines.push(fact(format!("  Choices: {}.", all_phrases(request, state))));
     lines
+}
+
+/// Whether a record only says what the program does for itself, or what is printed in full right after it.
+pub(super) fn is_machine_step(record: &Record) -> bool {
+    match &record.event {
+        Event::Planning(event) => matches!(
+            event,
+            PlanningEvent::Moved { .. }
+                | PlanningEvent::PatternPicked { .. }
+                | PlanningEvent::OutlineDrafted { .. }
+                | PlanningEvent::RoadmapDrafted { .. }
+                | PlanningEvent::ScheduleDrafted { .. }
+                | PlanningEvent::Judged { .. }
+        ),
+        Event::Agent(AgentEvent::Gated { .. })
+        | Event::Plan(PlanEvent::Proposed { .. })
+        | Event::Approval(ApprovalEvent::Asked { .. })
+        | Event::Session(SessionEvent::Created { .. }) => true,
+        _ => false,
+    }
 }
 
 /// Whether the rows of a plan are what a request asks about.
@@ -127,7 +154,7 @@ pub(super) fn all_phrases(request: &Request, state: &SessionState) -> String {
 }
 
 pub(super) fn status_lines(state: &SessionState) -> Vec<String> {
-    let counts = state.tasks.status_counts();
+    let counts = state.tasks.work_counts();
     let mut lines = vec![format!(
         "{}. {} of {} done, {} running, {} yours, {} failed, {} skipped. {} tokens, {}.",
         state.status().label(),
@@ -176,7 +203,7 @@ pub(super) fn version_lines(versions: &[PlanVersion], zone: &TimeZone, today: Da
         let at = version.at.to_zoned(zone.clone()).datetime();
         let tasks = units::format_counted(version.tasks, "task");
         let when = planwright_text::dates::format_near_date_time(at, today);
-        format!("Draft {}: {tasks}, {when}.", version.revision)
+        format!("Draft {}: {tasks}, {when}.", version.number)
     };
     versions.iter().map(line).collect()
 }
@@ -184,7 +211,7 @@ pub(super) fn version_lines(versions: &[PlanVersion], zone: &TimeZone, today: Da
 /// A draft that was proposed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlanVersion {
-    pub(super) revision: u32,
+    pub(super) number: u32,
     pub(super) tasks: usize,
     pub(super) at: Timestamp,
 }

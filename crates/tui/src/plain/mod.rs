@@ -8,21 +8,22 @@ mod lines;
 mod typed;
 
 use std::io::{self, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
-use self::line_meaning::{LineMeaning, interpret_line};
+use self::line_meaning::{LineMeaning, interpret_line, interpret_question_word};
 use self::lines::{
-    PlanVersion, asks_about_rows, entry_line, fact_lines, request_lines, status_lines,
-    version_lines, wrap_fact,
+    PlanVersion, all_phrases, asks_about_rows, entry_line, fact_lines, is_machine_step,
+    request_lines, status_lines, version_lines, wrap_fact,
 };
 use self::typed::{LineSource, TypedLine, accepts_answer, read_typed_lines};
 use super::panes::approval::assumed_text;
 use super::plan_text::{PlanTextRow, PrintedLine, plan_rows, printed_plan, printed_row_by_number};
 use super::{ExitReason, SessionExit, SessionView, TuiError};
+use planwright_drafting::goal_reading::read_goal;
 use planwright_model::event::{ApprovalEvent, Command, Event, PlanEvent};
 use planwright_model::{
     Actor, Answer, ChoiceAction, PlanQuestion, Request, RequestId, RequestKind, Seq,
@@ -30,16 +31,21 @@ use planwright_model::{
 use planwright_state::replay::History;
 use planwright_state::trace::TraceEntry;
 use planwright_state::{RunPhase, SessionState, SessionStatus};
+use planwright_text::clean_line;
 
-const HELP: [&str; 7] = [
+const HELP: [&str; 8] = [
     "help, status, quit: what you can type, where it stands, leave.",
     "list: the plan, row by row. show 2.1: one row. versions: the drafts so far.",
     "edit 2.1 title: (words), edit 2.1 time: 2 h, edit 2.1 done when: (words).",
     "facts: what you said. correct 3: (words), withdraw 3: the plan follows.",
     "propose changes: (your words). policy: how often you are asked.",
+    "undo, redo: the last change. cancel asks before it discards; restore brings the plan back.",
     "run, pause, resume. done 2.1, retry 2.1, skip 2.1; an id works as well.",
     "A question is answered by one of its choices, typed in full.",
 ];
+
+/// How long lines of a pipe wait for what the command before them does. A command that changes nothing is not recorded.
+const PIPE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Follows a session in lines until it is over or the person leaves it.
 pub async fn run_plain(view: SessionView, time_zone: TimeZone) -> Result<SessionExit, TuiError> {
@@ -49,6 +55,14 @@ pub async fn run_plain(view: SessionView, time_zone: TimeZone) -> Result<Session
     print_fact("Type help, status or quit. Nothing runs before you approve it.")?;
     let reason = plain.follow_session(typed).await?;
     Ok(SessionExit { reason, open: None, summary: plain.summary() })
+}
+
+/// Never ends without a moment.
+async fn wait_until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment.into()).await,
+        None => std::future::pending().await,
+    }
 }
 
 fn print_lines(lines: &[PrintedLine]) -> io::Result<()> {
@@ -92,10 +106,14 @@ struct PlainSession {
     answers: Vec<(String, String)>,
     /// Where lines come from.
     source: LineSource,
-    /// A command was sent, and nothing came back yet.
-    is_sent: bool,
+    /// When a command was sent of which nothing came back yet.
+    sent_at: Option<Instant>,
+    /// Discarding was typed and waits for a second word.
+    confirms_discard: bool,
     /// The rows of the plan as they were last printed.
     printed: Vec<PlanTextRow>,
+    /// The goal whose reading was printed.
+    read_goal: String,
     versions: Vec<PlanVersion>,
 }
 
@@ -113,14 +131,17 @@ impl PlainSession {
             asked_at: None,
             answers: Vec::new(),
             source: LineSource::from_stdin(),
-            is_sent: false,
+            sent_at: None,
+            confirms_discard: false,
             printed: Vec::new(),
+            read_goal: String::new(),
             versions: Vec::new(),
         }
     }
 
     fn print_prompt(&self) -> io::Result<()> {
         let word = match self.open_request().map(|request| &request.kind) {
+            _ if self.confirms_discard => "discard, or keep> ",
             None => "> ",
             Some(RequestKind::Questions { .. } | RequestKind::Goal) => "answer, or skip> ",
             Some(_) => "choice> ",
@@ -160,6 +181,7 @@ impl PlainSession {
                     }
                     self.head = head;
                 }
+                () = wait_until(self.sent_at.map(|at| at + PIPE_PATIENCE)) => self.sent_at = None,
                 line = typed.recv(), if self.takes_line() => match line {
                     Some(line) => {
                         if let Some(reason) = self.handle_line(&line).await? {
@@ -180,13 +202,15 @@ impl PlainSession {
         while self.state.seq < head {
             let Some(record) = self.history.record_at(self.state.seq.next())? else { break };
             self.state.apply(&record);
-            self.is_sent = false;
+            self.sent_at = None;
             self.note_version(&record);
             // What was added to the open request is printed with it.
             if let Event::Approval(ApprovalEvent::Amended { .. }) = &record.event {
                 self.asked = None;
             }
-            if let Some(entry) = TraceEntry::from_record(&record) {
+            if let Some(entry) = TraceEntry::from_record_in(&record, &self.state)
+                .filter(|_| !is_machine_step(&record))
+            {
                 print_fact(&entry_line(&entry, &self.state, &self.time_zone))?;
                 said = true;
             }
@@ -194,18 +218,44 @@ impl PlainSession {
         let open = self.open_request().map(|request| request.id);
         if open != self.asked {
             self.asked = open;
+            self.confirms_discard = false;
             self.answers.clear();
             if let Some(request) = self.open_request().cloned() {
+                self.print_goal_reading()?;
                 if asks_about_rows(&request.kind) {
                     self.print_plan()?;
                 }
-                print_lines(&request_lines(&request, &self.state))?;
-                self.print_question()?;
+                if matches!(request.kind, RequestKind::Questions { .. }) {
+                    self.print_question()?;
+                } else {
+                    print_lines(&request_lines(&request, &self.state))?;
+                }
                 said = true;
             }
             self.asked_at = Some(Instant::now());
         }
+        if said && self.is_discarded() {
+            print_fact("The plan is discarded. Type restore to bring it back, or quit.")?;
+        }
         if said { Ok(self.print_prompt()?) } else { Ok(()) }
+    }
+
+    /// Prints what was read of the goal and what was not, once, before anything is asked about it.
+    fn print_goal_reading(&mut self) -> io::Result<()> {
+        let planning = &self.state.planning;
+        // A model that plans in a conversation reads the goal itself.
+        if !planning.begun || planning.is_read_by_model() || self.read_goal == planning.goal {
+            return Ok(());
+        }
+        for (label, text) in read_goal(&planning.goal, self.today()).labeled_lines() {
+            let text = clean_line(text.trim_end_matches('.')).replace(" · ", ", ");
+            print_fact(&match label {
+                "" => format!("{text}."),
+                label => format!("{label}: {text}."),
+            })?;
+        }
+        self.read_goal.clone_from(&self.state.planning.goal);
+        Ok(())
     }
 
     /// Prints the plan, or what changed since it was printed last.
@@ -223,9 +273,12 @@ impl PlainSession {
     }
 
     fn note_version(&mut self, record: &planwright_model::event::Record) {
-        if let Event::Plan(PlanEvent::Proposed { revision, plan, .. }) = &record.event {
-            let tasks = plan.tasks.len();
-            self.versions.push(PlanVersion { revision: *revision, tasks, at: record.at });
+        if let Event::Plan(PlanEvent::Proposed { plan, .. }) = &record.event {
+            let tasks = plan.tasks.iter().filter(|task| !task.marks_point()).count();
+            let number = self.state.draft_number();
+            // Edits by hand belong to the draft they change.
+            self.versions.retain(|version| version.number < number);
+            self.versions.push(PlanVersion { number, tasks, at: record.at });
         }
     }
 
@@ -237,12 +290,17 @@ impl PlainSession {
         }
         let works = self.state.planning.is_working()
             || self.state.run.is_active() && !self.state.tasks.is_waiting_for_person();
-        !self.is_sent && (self.open_request().is_some() || !works)
+        self.sent_at.is_none() && (self.open_request().is_some() || !works)
     }
 
+    /// A discarded plan is not over: it can be restored.
     fn is_finished(&self) -> bool {
         let ended = matches!(self.state.run.phase, RunPhase::Finished { .. });
-        (ended || self.state.plan.abandoned) && self.open_request().is_none()
+        ended && self.open_request().is_none()
+    }
+
+    fn is_discarded(&self) -> bool {
+        self.state.status() == SessionStatus::Abandoned
     }
 
     fn open_questions(&self) -> Option<Vec<PlanQuestion>> {
@@ -258,13 +316,29 @@ impl PlainSession {
         let at = self.answers.len();
         let Some(question) = questions.get(at) else { return Ok(()) };
         print_fact(&format!("Question {} of {}: {}", at + 1, questions.len(), question.text))?;
+        let request = self.open_request();
+        // Of several questions each has a reason of its own.
+        let asks_kind = question.key == planwright_model::requests::KIND_QUESTION;
+        let why = match request.filter(|_| questions.len() == 1) {
+            Some(request) if asks_kind => request.why.clone(),
+            Some(_) => question.describe_reason(self.today()),
+            None => question.changes.clone(),
+        };
+        if !why.is_empty() {
+            print_fact(&format!("  {why}"))?;
+        }
         for choice in &question.choices {
             let effect = if choice.effect.is_empty() { "" } else { ": " };
             print_fact(&format!("  {}{effect}{}.", choice.answer, choice.effect))?;
         }
+        let assumed = assumed_text(question, self.today());
+        let first = if question.choices.is_empty() { "" } else { "one of these, " };
+        let ideas = request.is_some_and(|request| {
+            request.choices.iter().any(|choice| choice.action == ChoiceAction::Ideas)
+        });
+        let ideas = if ideas { ", ideas" } else { "" };
         print_fact(&format!(
-            "  Choices: one of these, your own words, or skip (assumes {}).",
-            assumed_text(question)
+            "  Choices: {first}your own words, skip (assumes {assumed}){ideas}, policy, cancel (discard), or help."
         ))
     }
 
@@ -326,6 +400,16 @@ impl PlainSession {
     }
 
     async fn handle_decision(&mut self, line: &str) -> Result<Option<ExitReason>, TuiError> {
+        if std::mem::take(&mut self.confirms_discard) {
+            return self.confirm_discard(line).await;
+        }
+        if self.discards(line) {
+            self.confirms_discard = true;
+            print_fact("Discard this plan? Nothing is deleted, and restore brings it back.")?;
+            print_fact("  Choices: discard, or keep.")?;
+            self.print_prompt()?;
+            return Ok(None);
+        }
         if let Some(questions) = self.open_questions() {
             return self.answer_question(&questions, line).await;
         }
@@ -349,6 +433,34 @@ impl PlainSession {
         self.send_command(request).await
     }
 
+    /// Whether a line asks to discard the plan.
+    fn discards(&self, line: &str) -> bool {
+        let wanted = match self.open_request() {
+            Some(request) => interpret_question_word(line, request)
+                .is_some_and(|answer| answer.action == ChoiceAction::Abandon),
+            None => false,
+        };
+        wanted && self.commands.is_some()
+    }
+
+    /// Discards the plan at the second word, or keeps it and puts the question again.
+    async fn confirm_discard(&mut self, line: &str) -> Result<Option<ExitReason>, TuiError> {
+        let Some(id) = self.open_request().map(|request| request.id) else { return Ok(None) };
+        if matches!(line, "discard" | "yes" | "cancel") {
+            let answer = Answer::from(ChoiceAction::Abandon);
+            return self.send_command(Command::Answer { id, answer, by: Actor::Person }).await;
+        }
+        print_fact("Kept. Nothing has changed.")?;
+        if self.open_questions().is_some() {
+            self.print_question()?;
+        } else if let Some(request) = self.open_request() {
+            print_fact(&request.question)?;
+            print_fact(&format!("  Choices: {}.", all_phrases(request, &self.state)))?;
+        }
+        self.print_prompt()?;
+        Ok(None)
+    }
+
     /// Takes the answer to one question; after the last one all are sent together.
     async fn answer_question(
         &mut self,
@@ -356,12 +468,15 @@ impl PlainSession {
         line: &str,
     ) -> Result<Option<ExitReason>, TuiError> {
         let Some(id) = self.open_request().map(|request| request.id) else { return Ok(None) };
-        if line == "cancel" {
-            let answer = Answer::from(ChoiceAction::Abandon);
+        let request = self.open_request();
+        let chosen = request.and_then(|request| interpret_question_word(line, request));
+        // A single question that is skipped is the choice of that name.
+        let skips = matches!(&chosen, Some(answer) if answer.action == ChoiceAction::SkipQuestions);
+        if let Some(answer) = chosen.filter(|_| !skips || questions.len() == 1) {
             return self.send_command(Command::Answer { id, answer, by: Actor::Person }).await;
         }
         if let Some(question) = questions.get(self.answers.len()) {
-            let answer = if line == "skip" { String::new() } else { line.to_owned() };
+            let answer = if skips { String::new() } else { line.to_owned() };
             self.answers.push((question.key.clone(), answer));
         }
         if self.answers.len() < questions.len() {
@@ -382,12 +497,12 @@ impl PlainSession {
             return Ok(None);
         };
         let sent = commands.send(command).await.is_ok();
-        self.is_sent = true;
+        self.sent_at = Some(Instant::now());
         Ok((!sent).then_some(ExitReason::Quit))
     }
 
     fn summary(&self) -> String {
-        let counts = self.state.tasks.status_counts();
+        let counts = self.state.tasks.work_counts();
         // Leaving interrupts what this process carries on.
         let status = if self.state.run.is_active() {
             SessionStatus::Interrupted

@@ -1,11 +1,12 @@
 //! What changed from one draft to the next, row by row. A moved date is a change.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::civil::Date;
 
 use super::rows::{PlanRowKind, PlanTextRow};
 use planwright_model::TaskId;
+use planwright_plan::diff::longest_rising_run;
 use planwright_text::units::format_counted;
 
 /// How a row differs from the draft before.
@@ -80,19 +81,17 @@ pub fn compare_rows(before: &[PlanTextRow], after: &[PlanTextRow]) -> DraftCompa
     let old: HashMap<TaskId, PlanTextRow> =
         before.iter().map(|row| (row.id.clone(), row.clone())).collect();
     let new: HashMap<&TaskId, &PlanTextRow> = after.iter().map(|row| (&row.id, row)).collect();
-    let places =
-        |rows: &[PlanTextRow], known: &dyn Fn(&TaskId) -> bool| -> HashMap<TaskId, usize> {
-            let kept = rows.iter().filter(|row| known(&row.id));
-            kept.enumerate().map(|(at, row)| (row.id.clone(), at)).collect()
-        };
-    // Places are counted among the rows that both drafts have, so that an addition moves nothing.
-    let was_at = places(before, &|id| new.contains_key(id));
-    let is_at = places(after, &|id| old.contains_key(id));
+    // The fewest rows that explain the new order, so that one row that moved far does not mark all it passed.
+    let shared: Vec<&TaskId> =
+        after.iter().map(|row| &row.id).filter(|id| old.contains_key(*id)).collect();
+    let ranks: HashMap<&TaskId, usize> = before.iter().map(|row| &row.id).zip(0..).collect();
+    let kept = longest_rising_run(&shared.iter().map(|id| ranks[*id]).collect::<Vec<_>>());
+    let kept: HashSet<&TaskId> = kept.into_iter().map(|at| shared[at]).collect();
     let mut kinds = BTreeMap::new();
     for row in after {
         let kind = match old.get(&row.id) {
             None => Some(PlanRowChange::Added),
-            Some(was) => row_change(was, row, was_at.get(&row.id) != is_at.get(&row.id)),
+            Some(was) => row_change(was, row, !kept.contains(&row.id)),
         };
         kinds.extend(kind.map(|kind| (row.id.clone(), kind)));
     }
@@ -124,12 +123,14 @@ fn row_change(was: &PlanTextRow, row: &PlanTextRow, other_place: bool) -> Option
     // The time and the days of a phase follow from its rows, those of a milestone from what leads to it.
     let held = row.kind == PlanRowKind::Phase;
     let words = was.title != row.title || was.done_when != row.done_when;
-    let work = was.who != row.who || was.minutes != row.minutes || was.command != row.command;
-    if words || !held && work {
+    let work = was.who != row.who || was.minutes != row.minutes;
+    let runs =
+        was.command != row.command || was.checks != row.checks || was.settings != row.settings;
+    if words || !held && (work || runs) {
         return Some(PlanRowChange::Changed);
     }
     let days = row.kind == PlanRowKind::Task && was.days != row.days;
-    let moved = days || other_place || was.after != row.after;
+    let moved = days || other_place || was.needs != row.needs;
     moved.then_some(PlanRowChange::Moved)
 }
 
@@ -173,10 +174,16 @@ pub(super) fn field_changes(was: &PlanTextRow, row: &PlanTextRow, today: Date) -
             was.command.clone().unwrap_or_default(),
             row.command.clone().unwrap_or_default(),
         ),
+        ("settings", was.settings.join("; "), row.settings.join("; ")),
+        ("checks", was.checks.join("; "), row.checks.join("; ")),
         ("after", was.after.join(", "), row.after.join(", ")),
     ];
     let nothing = |text: String| if text.is_empty() { "nothing".to_owned() } else { text };
-    let changed = fields.into_iter().filter(|(_, was, now)| was != now);
+    // Another title of what it waits for is a change there.
+    let same_needs = was.needs == row.needs;
+    let changed = fields
+        .into_iter()
+        .filter(|(name, was, now)| was != now && !(*name == "after" && same_needs));
     changed.map(|(name, was, now)| format!("{name} {} → {}", nothing(was), nothing(now))).collect()
 }
 

@@ -9,9 +9,12 @@ use planwright_drafting::own_hours::{describe_hours_briefly, describe_weekly_hou
 use planwright_model::{
     AssumptionOrigin, MicroDollars, PlanContext, RunKind, TaskNode, WeeklyHours,
 };
-use planwright_state::{PlanRevision, SessionState};
+use planwright_state::{PlanRevision, SessionState, TaskStatus};
 use planwright_text::dates::{format_date, format_date_range};
 use planwright_text::{clean_line, units};
+
+/// How many of the tasks that start are named.
+const NAMED_STARTS: usize = 3;
 
 /// `27 h in all, at most 6 h a week: Tue and Thu 19:00 – 20:30, Sat 10:00 – 13:00`.
 pub(super) fn own_time_text(state: &SessionState, minutes: u64) -> String {
@@ -19,10 +22,17 @@ pub(super) fn own_time_text(state: &SessionState, minutes: u64) -> String {
     format!("{} in all{hours}", units::format_planned(minutes))
 }
 
-/// `27 h, at most 6 h a week: Tue and Thu evening, Sat morning`.
-pub(super) fn short_own_time_text(state: &SessionState, minutes: u64) -> String {
-    let hours = weekly_text(state.planning.context.as_deref(), describe_hours_briefly);
-    format!("{}{hours}", units::format_planned(minutes))
+/// `27 h, at most 6 h a week: Tue and Thu evening, Sat morning`, and without the hours.
+pub(super) fn shorter_own_time(state: &SessionState, minutes: u64) -> Vec<String> {
+    let time = units::format_planned(minutes);
+    shorter_hours(state).into_iter().map(|hours| format!("{time}{hours}")).collect()
+}
+
+/// The hours of a week in fewer and fewer words.
+fn shorter_hours(state: &SessionState) -> [String; 2] {
+    let context = state.planning.context.as_deref();
+    [describe_hours_briefly, |_: &WeeklyHours| String::new()]
+        .map(|describe| weekly_text(context, describe))
 }
 
 /// `27 h → 28 h 30 min, at most 6 h a week: …`.
@@ -32,6 +42,13 @@ pub(super) fn changed_own_time_text(state: &SessionState, before: u64, now: u64)
         return format!("{} as before{hours}", units::format_planned(now));
     }
     format!("{} → {}{hours}", units::format_planned(before), units::format_planned(now))
+}
+
+/// `27 h → 28 h 30 min, at most 6 h a week: Sat morning`.
+pub(super) fn shorter_changed_own_time(state: &SessionState, before: u64, now: u64) -> Vec<String> {
+    let (was, is) = (units::format_planned(before), units::format_planned(now));
+    let time = if before == now { format!("{is} as before") } else { format!("{was} → {is}") };
+    shorter_hours(state).into_iter().map(|hours| format!("{time}{hours}")).collect()
 }
 
 fn weekly_text(context: Option<&PlanContext>, describe: fn(&WeeklyHours) -> String) -> String {
@@ -151,12 +168,23 @@ pub(super) fn runs_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
     format!("{}, all on this computer{cost}", parts.join(" and "))
 }
 
-/// `4 commands, all on this computer`.
-pub(super) fn commands_text(rows: &[PlanTextRow]) -> String {
-    match rows.iter().filter(|row| row.command.is_some()).count() {
-        0 => String::new(),
+/// `4 commands, all on this computer`; those of tasks that are done do not run again.
+pub(super) fn commands_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
+    let is_done = |row: &&PlanTextRow| {
+        state.tasks.get(&row.id).is_some_and(|task| task.status == TaskStatus::Done)
+    };
+    let commands = || rows.iter().filter(|row| row.command.is_some());
+    let done = commands().filter(is_done).count();
+    let left = commands().count() - done;
+    let place = match left {
+        0 => return String::new(),
         1 => "1 command on this computer".to_owned(),
         count => format!("{}, all on this computer", units::format_counted(count, "command")),
+    };
+    match done {
+        0 => place,
+        1 => format!("{place}; 1 is done and does not run again"),
+        count => format!("{place}; {count} are done and do not run again"),
     }
 }
 
@@ -168,12 +196,40 @@ pub(super) fn agents_text(rows: &[PlanTextRow]) -> String {
     }
 }
 
-/// `3 at once: Sort the open issues, Measure the baseline, and your own Renew the signing key`.
-pub(super) fn starts_text(revision: &PlanRevision) -> String {
+/// The tasks that start once the plan is approved: those that wait for nothing and are not done.
+pub(crate) fn first_tasks<'s>(
+    state: &'s SessionState,
+    revision: &'s PlanRevision,
+) -> Vec<&'s TaskNode> {
+    let tasks = &revision.plan.tasks;
+    if state.tasks.len() == tasks.len() {
+        return (0..tasks.len())
+            .filter(|task| state.tasks.is_ready(*task))
+            .filter_map(|task| tasks.get(task))
+            .collect();
+    }
     let roots = &revision.facts.root_tasks;
-    let found =
-        roots.iter().filter_map(|id| revision.plan.tasks.iter().find(|task| task.id == *id));
-    let names: Vec<String> = found
+    roots.iter().filter_map(|id| tasks.iter().find(|task| task.id == *id)).collect()
+}
+
+/// `3 at once: Sort the open issues, Measure the baseline, and your own Renew the signing key`; of more, three are
+/// named and the rest is counted.
+pub(super) fn starts_text(state: &SessionState, revision: &PlanRevision) -> String {
+    starts_naming(state, revision, NAMED_STARTS)
+}
+
+/// The same with fewer names.
+pub(super) fn shorter_starts(state: &SessionState, revision: &PlanRevision) -> Vec<String> {
+    let fewer = (1..NAMED_STARTS).rev().map(|names| starts_naming(state, revision, names));
+    let count = units::format_counted(first_tasks(state, revision).len(), "task");
+    fewer.chain([count]).collect()
+}
+
+fn starts_naming(state: &SessionState, revision: &PlanRevision, names: usize) -> String {
+    let first = first_tasks(state, revision);
+    let named: Vec<String> = first
+        .iter()
+        .take(names)
         .map(|task| {
             let title = clean_line(&task.description);
             match task.run {
@@ -182,17 +238,42 @@ pub(super) fn starts_text(revision: &PlanRevision) -> String {
             }
         })
         .collect();
-    match names.as_slice() {
+    let rest = first.len() - named.len();
+    let jobs = state.run.jobs as usize;
+    let lead = match first.len() {
+        count if jobs > 0 && jobs < count => format!("{jobs} of {count} at once"),
+        count if rest > 0 => format!("{count} can start"),
+        count => format!("{count} at once"),
+    };
+    match named.as_slice() {
         [] => String::new(),
-        [only] => only.clone(),
-        [rest @ .., last] => {
-            format!("{} at once: {} and {last}", names.len(), rest.join(", "))
-        }
+        [only] if rest == 0 => only.clone(),
+        _ if rest > 0 => format!("{lead}: {} and {rest} more", named.join(", ")),
+        [others @ .., last] => format!("{lead}: {} and {last}", others.join(", ")),
     }
 }
 
 /// `24 – 38 min; the longest path is Sort, Freeze, Port`.
 pub(super) fn run_time_text(revision: &PlanRevision) -> String {
+    match longest_path(revision) {
+        (_, names) if names.is_empty() => String::new(),
+        (time, names) => format!("{time}the longest path is {}", names.join(", ")),
+    }
+}
+
+/// `24 – 38 min; the longest path is Sort to Publish, 5 tasks`, and without its names.
+pub(super) fn shorter_run_time(revision: &PlanRevision) -> Vec<String> {
+    let (time, names) = longest_path(revision);
+    let [first, .., last] = names.as_slice() else { return Vec::new() };
+    let tasks = units::format_counted(names.len(), "task");
+    vec![
+        format!("{time}the longest path goes from {first} to {last}"),
+        format!("{time}the longest path has {tasks}"),
+    ]
+}
+
+/// How long the plan takes, ready to be followed by its longest path, and the tasks of that path.
+fn longest_path(revision: &PlanRevision) -> (String, Vec<String>) {
     let tasks = &revision.plan.tasks;
     let path = &revision.facts.critical_path;
     let on_path: Vec<&TaskNode> =
@@ -206,12 +287,28 @@ pub(super) fn run_time_text(revision: &PlanRevision) -> String {
         (Some(low), Some(high)) => format!("{}; ", units::format_planned_range(low, high)),
         _ => String::new(),
     };
-    let names: Vec<String> =
-        on_path.iter().map(|task| clean_line(&task.description).into_owned()).collect();
-    if names.is_empty() {
-        return String::new();
-    }
-    format!("{time}the longest path is {}", names.join(", "))
+    (time, on_path.iter().map(|task| clean_line(&task.description).into_owned()).collect())
+}
+
+/// What is assumed or listed otherwise, with fewer and fewer of it named.
+pub(super) fn shorter_lists(items: &[String]) -> Vec<String> {
+    let named =
+        |count: usize| format!("{} and {} more", items[..count].join(", "), items.len() - count);
+    (1..items.len()).rev().map(named).collect()
+}
+
+/// `Sure: matches the launch template, every date fits.`, and the first reason alone.
+pub(super) fn shorter_confidence(text: &str) -> Vec<String> {
+    let Some((first, _)) = text.split_once(", and every date fits") else { return Vec::new() };
+    vec![format!("{first}, every date fits."), format!("{first}.")]
+}
+
+/// What runs unasked, and how often the person is asked, without what was set by hand.
+pub(super) fn shorter_policy(text: &str) -> Vec<String> {
+    let brief = text.replace("commands that are not planned", "unplanned commands");
+    let parts: Vec<String> = brief.split("; ").map(str::to_owned).collect();
+    let shorter = (1..parts.len()).rev().map(|count| parts[..count].join("; "));
+    std::iter::once(brief.clone()).chain(shorter).collect()
 }
 
 /// Tokens of agents at the price that was paid in this session so far; empty where no agent works.

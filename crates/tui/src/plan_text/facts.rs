@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use super::changes::{DraftComparison, own_minutes};
 use super::rows::PlanTextRow;
 use super::{confidence, fact_texts};
+use planwright_model::agent_conversation::{ReportedOutcome, RequestReport};
 use planwright_state::SessionState;
 use planwright_text::units;
 
@@ -18,6 +19,8 @@ pub enum FactHint {
     Nothing,
     RequestChanges,
     Details,
+    /// What changed, field by field.
+    Fields,
     Policy,
     /// What the person said.
     Facts,
@@ -28,18 +31,25 @@ pub enum FactHint {
 pub struct PlanFact {
     pub label: &'static str,
     pub text: String,
-    /// The same in fewer words, for a line that is too narrow for the text.
-    pub short: Option<String>,
+    /// The same in fewer and fewer words, for lines that are too narrow for the text.
+    pub shorter: Vec<String>,
     pub hint: FactHint,
 }
 
 impl PlanFact {
     fn new(label: &'static str, text: impl Into<String>) -> Self {
-        Self { label, text: text.into(), short: None, hint: FactHint::Nothing }
+        Self { label, text: text.into(), shorter: Vec::new(), hint: FactHint::Nothing }
     }
 
-    fn with_short(self, short: String) -> Self {
-        Self { short: Some(short), ..self }
+    fn with_shorter(self, shorter: Vec<String>) -> Self {
+        Self { shorter, ..self }
+    }
+
+    /// The longest of its texts that fits so many columns; the shortest if none does.
+    pub fn text_within(&self, columns: usize) -> &str {
+        let mut texts = std::iter::once(&self.text).chain(&self.shorter);
+        let fits = texts.find(|text| planwright_text::display_width(text) <= columns);
+        fits.or(self.shorter.last()).unwrap_or(&self.text)
     }
 
     fn with_hint(self, hint: FactHint) -> Self {
@@ -62,8 +72,7 @@ pub struct PlanFactSource<'a> {
 
 /// The question of the card: `approve this plan?`, `approve draft 2?`, `run this plan?`.
 pub fn approval_question(state: &SessionState, revised: bool) -> String {
-    let revision = state.plan.current.as_ref().map_or(1, |revision| revision.revision);
-    let draft = if state.planning.begun { state.planning.draft_number.max(1) } else { revision };
+    let draft = state.draft_number().max(1);
     match (revised, state.planning.begun) {
         (true, _) => format!("approve draft {draft}?"),
         (false, true) => "approve this plan?".to_owned(),
@@ -79,6 +88,7 @@ pub fn plan_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
         (None, true) => drafted_facts(source),
         (changes, false) => file_facts(source, changes),
     };
+    facts.splice(0..0, reported_facts(source.state));
     let broken = broken_facts(source.state);
     facts.splice(0..0, broken);
     let open = &source.state.planning.open_changes;
@@ -86,18 +96,36 @@ pub fn plan_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
         let quoted: Vec<String> =
             open.iter().map(|text| format!("\"{}\"", planwright_text::clean_line(text))).collect();
         let kept = if open.len() == 1 { "kept as a comment" } else { "kept as comments" };
-        let text = format!("{}: {kept}, the planner can't act on it", quoted.join(", "));
-        facts.push(PlanFact::new("Left open", text));
+        let quoted = quoted.join(", ");
+        let text = format!("{quoted}: {kept}, the planner can't act on it");
+        let count = units::format_counted(open.len(), "request");
+        let shorter = vec![format!("{quoted} is {kept}"), format!("{count}: {kept}")];
+        facts.push(PlanFact::new("Left open", text).with_shorter(shorter));
     }
     if let Some(text) = confidence::describe_confidence(source.state) {
-        facts.push(PlanFact::new("Confidence", text).with_hint(FactHint::Details));
+        let shorter = fact_texts::shorter_confidence(&text);
+        let fact = PlanFact::new("Confidence", text).with_shorter(shorter);
+        facts.push(fact.with_hint(FactHint::Details));
     }
     // A revised draft has more to say; its policy is where it was.
     if changes.is_none() && !source.policy.is_empty() {
-        facts.push(PlanFact::new("Policy", source.policy).with_hint(FactHint::Policy));
+        let shorter = fact_texts::shorter_policy(source.policy);
+        let fact = PlanFact::new("Policy", source.policy).with_shorter(shorter);
+        facts.push(fact.with_hint(FactHint::Policy));
     }
     facts.retain(|fact| !fact.text.is_empty());
     facts
+}
+
+/// What became of the person's requests and questions, in the words of the model that took them up.
+fn reported_facts(state: &SessionState) -> Vec<PlanFact> {
+    let fact = |report: &RequestReport| match report.outcome {
+        ReportedOutcome::Answered => {
+            PlanFact::new("Answer", planwright_text::clean_line(&report.words))
+        }
+        _ => PlanFact::new("Request", report.describe()),
+    };
+    state.planning.reports.iter().map(fact).collect()
 }
 
 /// What the plan breaks of what was said, in a sentence without a label; it comes before everything else.
@@ -127,14 +155,16 @@ fn drafted_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
     let mut facts = Vec::new();
     if own > 0 {
         let fact = PlanFact::new("Your time", fact_texts::own_time_text(state, own));
-        facts.push(fact.with_short(fact_texts::short_own_time_text(state, own)));
+        facts.push(fact.with_shorter(fact_texts::shorter_own_time(state, own)));
     }
     facts.push(PlanFact::new("Dates", fact_texts::dates_text(state, rows, today)));
     facts.push(PlanFact::new("Moved", fact_texts::moved_times_text(state)));
     facts.push(PlanFact::new("Runs", fact_texts::runs_text(state, rows)));
     if let Some(context) = &state.planning.context {
-        let assumed = super::describe_assumptions(&state.planning, context, today).join(", ");
-        facts.push(PlanFact::new("Assumed", assumed).with_hint(FactHint::RequestChanges));
+        let assumed = super::describe_assumptions(&state.planning, context, today);
+        let fact = PlanFact::new("Assumed", assumed.join(", "));
+        let fact = fact.with_shorter(fact_texts::shorter_lists(&assumed));
+        facts.push(fact.with_hint(FactHint::RequestChanges));
     }
     facts
 }
@@ -146,13 +176,15 @@ fn revised_facts(source: PlanFactSource<'_>, changes: &DraftComparison) -> Vec<P
     if let Some(asked) = asked.filter(|what| what.starts_with('"')) {
         facts.push(PlanFact::new("You asked", planwright_text::clean_line(asked)));
     }
-    facts.push(PlanFact::new("Changed", changes.counts_text()).with_hint(FactHint::Details));
+    facts.push(PlanFact::new("Changed", changes.counts_text()).with_hint(FactHint::Fields));
     facts.push(PlanFact::new("Dates", fact_texts::moved_dates_text(state, rows, changes, today)));
     facts.push(PlanFact::new("Moved", fact_texts::moved_times_text(state)));
     let own = own_minutes(rows);
     if own > 0 || changes.own_minutes_before > 0 {
         let text = fact_texts::changed_own_time_text(state, changes.own_minutes_before, own);
-        facts.push(PlanFact::new("Your time", text));
+        let before = changes.own_minutes_before;
+        let shorter = fact_texts::shorter_changed_own_time(state, before, own);
+        facts.push(PlanFact::new("Your time", text).with_shorter(shorter));
     }
     facts.push(PlanFact::new("Runs", fact_texts::runs_text(state, rows)));
     facts
@@ -164,11 +196,13 @@ fn file_facts(source: PlanFactSource<'_>, changes: Option<&DraftComparison>) -> 
     let Some(revision) = state.plan.current.as_deref() else { return Vec::new() };
     let mut facts = Vec::new();
     if let Some(changes) = changes {
-        facts.push(PlanFact::new("Changed", changes.counts_text()).with_hint(FactHint::Details));
+        facts.push(PlanFact::new("Changed", changes.counts_text()).with_hint(FactHint::Fields));
     }
-    facts.push(PlanFact::new("Starts", fact_texts::starts_text(revision)));
-    facts.push(PlanFact::new("Time", fact_texts::run_time_text(revision)));
-    facts.push(PlanFact::new("Runs", fact_texts::commands_text(rows)));
+    let starts = PlanFact::new("Starts", fact_texts::starts_text(state, revision));
+    facts.push(starts.with_shorter(fact_texts::shorter_starts(state, revision)));
+    let time = PlanFact::new("Time", fact_texts::run_time_text(revision));
+    facts.push(time.with_shorter(fact_texts::shorter_run_time(revision)));
+    facts.push(PlanFact::new("Runs", fact_texts::commands_text(state, rows)));
     facts.push(PlanFact::new("Agents", fact_texts::agents_text(rows)));
     facts.push(PlanFact::new("Cost", fact_texts::cost_text(&revision.plan.tasks, state)));
     facts.push(PlanFact::new("Corrected", fact_texts::corrections_text(revision)));

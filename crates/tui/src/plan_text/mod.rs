@@ -15,13 +15,14 @@ mod printed;
 mod rows;
 mod said;
 
-pub use assumptions::{describe_assumption, describe_assumptions};
+pub use assumptions::describe_assumptions;
 pub use changes::{DraftComparison, PlanRowChange, compare_rows, describe_row_change};
 pub use confidence::describe_confidence;
 pub use day_span::DaySpan;
 pub use edit_words::describe_edit;
+pub(crate) use fact_texts::first_tasks;
 pub use facts::{FactHint, PlanFact, PlanFactSource, approval_question, plan_facts};
-pub use preview::{preview_changes, preview_edits};
+pub use preview::{PreviewSource, preview_changes, preview_edits};
 pub use printed::{PrintedLine, printed_plan, printed_row_by_number, row_id_by_number};
 pub use rows::{PlanRowKind, PlanTextRow, RowComment, draft_rows, plan_rows};
 pub use said::{FactRow, fact_rows};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
@@ -9,33 +10,40 @@ use super::{DraftComparison, PlanRowChange, compare_rows, plan_rows};
 use planwright_drafting::change_requests::{ContextChange, apply_context_change};
 use planwright_model::PlanEdit;
 use planwright_plan::edit::apply_edit;
-use planwright_schedule::{ScheduleRequest, schedule_roadmap};
+use planwright_schedule::{DraftScheduleRequest, OtherBlock, schedule_draft};
 use planwright_state::SessionState;
 use planwright_text::dates::format_date;
 use planwright_text::units::format_counted;
 
-/// Schedules that one preview tries: a few, since it is made while somebody types.
-const PREVIEW_ITERATIONS: u64 = 24;
+/// What a preview is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct PreviewSource<'a> {
+    pub state: &'a SessionState,
+    /// Blocks of the person's other plans.
+    pub others: &'a [OtherBlock],
+    pub zone: &'a TimeZone,
+    pub now: Timestamp,
+}
+
+impl PreviewSource<'_> {
+    fn today(&self) -> Date {
+        self.now.to_zoned(self.zone.clone()).date()
+    }
+}
 
 /// Says what follows from some operations: `5 tasks move; the plan still ends Sat 19 Dec.`, or why they cannot be made.
-pub fn preview_edits(
-    state: &SessionState,
-    edits: &[PlanEdit],
-    zone: &TimeZone,
-    today: Date,
-) -> Result<String, String> {
-    preview_changes(state, edits, &[], zone, today)
+pub fn preview_edits(source: PreviewSource<'_>, edits: &[PlanEdit]) -> Result<String, String> {
+    preview_changes(source, edits, &[])
 }
 
 /// The same for operations and for changes of hours and dates.
 pub fn preview_changes(
-    state: &SessionState,
+    source: PreviewSource<'_>,
     edits: &[PlanEdit],
     limits: &[ContextChange],
-    zone: &TimeZone,
-    today: Date,
 ) -> Result<String, String> {
-    let mut after = planning_copy(state);
+    let state = source.state;
+    let mut after = SessionState { planning: state.planning.clone(), ..SessionState::default() };
     for edit in edits {
         let planning = &after.planning;
         let Some(outline) = planning.outline.as_deref() else { return Ok(String::new()) };
@@ -52,34 +60,32 @@ pub fn preview_changes(
             apply_context_change(Arc::make_mut(context), change);
         }
     }
-    let mut before = planning_copy(state);
-    reschedule(&mut before)?;
-    if let Err(why) = reschedule(&mut after) {
+    if let Err(why) = reschedule(&mut after, source) {
         return Ok(format!("The dates can't be worked out: {why}."));
     }
-    let (before, after) = (plan_rows(&before, zone), plan_rows(&after, zone));
+    let (before, after) = (plan_rows(state, source.zone), plan_rows(&after, source.zone));
     let changes = compare_rows(&before, &after);
     let end = after.iter().filter_map(|row| row.days).map(|days| days.last).max();
-    Ok(describe_effect(&changes, end, today))
+    Ok(describe_effect(&changes, end, source.today()))
 }
 
-/// The parts of a session that rows are made of.
-fn planning_copy(state: &SessionState) -> SessionState {
-    SessionState { planning: state.planning.clone(), ..SessionState::default() }
-}
-
-/// Puts dates on the draft, the same way for what is and for what would be, so that only the change makes a difference.
-fn reschedule(state: &mut SessionState) -> Result<(), String> {
+/// Puts dates on the changed draft as the planner will.
+fn reschedule(state: &mut SessionState, source: PreviewSource<'_>) -> Result<(), String> {
     let planning = &mut state.planning;
     let (Some(roadmap), Some(context)) = (&planning.roadmap, &planning.context) else {
         return Ok(());
     };
-    let request = ScheduleRequest {
-        iterations: PREVIEW_ITERATIONS,
-        ..ScheduleRequest::new(roadmap, context)
-    };
-    let schedule = schedule_roadmap(&request).map_err(|error| error.to_string())?;
-    planning.schedule = Some(Arc::new(schedule));
+    let schedule = schedule_draft(&DraftScheduleRequest {
+        roadmap,
+        context,
+        before: planning.schedule.as_deref(),
+        settled: &planning.frozen.to_open_work(),
+        events: &[],
+        others: source.others,
+        goal: &planning.goal,
+        now: source.now,
+    });
+    planning.schedule = Some(Arc::new(schedule.map_err(|error| error.to_string())?));
     Ok(())
 }
 
@@ -106,15 +112,16 @@ mod tests {
     #[test]
     fn more_work_moves_what_comes_after_it() {
         let state = planned::scheduled().state();
-        let today = jiff::civil::date(2026, 6, 8);
+        let now: Timestamp = "2026-06-07T12:00:00Z".parse().unwrap();
+        let source = PreviewSource { state: &state, others: &[], zone: &TimeZone::UTC, now };
         let rows = plan_rows(&state, &TimeZone::UTC);
         let first = rows.iter().find(|row| row.minutes.is_some() && row.depth > 0).unwrap();
         let edit = PlanEdit::SetEstimate { node: first.id.clone(), minutes: 900 };
-        let said = preview_edits(&state, &[edit], &TimeZone::UTC, today).unwrap();
+        let said = preview_edits(source, &[edit]).unwrap();
         assert!(said.contains(" move") && said.contains("the plan "), "{said}");
-        let nothing = preview_edits(&state, &[], &TimeZone::UTC, today).unwrap();
+        let nothing = preview_edits(source, &[]).unwrap();
         assert!(nothing.starts_with("Nothing else moves; the plan still ends"), "{nothing}");
         let gone = PlanEdit::Remove { node: "nobody".into() };
-        assert!(preview_edits(&state, &[gone], &TimeZone::UTC, today).is_err());
+        assert!(preview_edits(source, &[gone]).is_err());
     }
 }

@@ -124,7 +124,7 @@ fn plan_heading(state: &SessionState, rows: &[PlanTextRow]) -> String {
 fn draft_name(state: &SessionState) -> String {
     let planning = &state.planning;
     match (&state.plan.current, planning.begun) {
-        (Some(current), true) => format!("Draft {}", current.revision),
+        (Some(_), true) => format!("Draft {}", state.draft_number()),
         (Some(current), false) => format!("Plan {}", clean_line(&current.plan.title)),
         (None, _) => "Draft".to_owned(),
     }
@@ -166,6 +166,8 @@ fn printed_row(row: &PlanTextRow, phases: usize, today: Date) -> Vec<PrintedLine
             revealed.split('\n').map(|line| PrintedLine::Exact(format!("{indent}      {line}"))),
         );
     }
+    lines.extend(printed_settings(row, &indent));
+    lines.extend(printed_checks(row, &indent));
     for text in [row.done_when_text(), row.after_text()] {
         if !text.is_empty() {
             let text = capitalize(&end_sentence(&text));
@@ -176,6 +178,27 @@ fn printed_row(row: &PlanTextRow, phases: usize, today: Date) -> Vec<PrintedLine
         let fate =
             if comment.fate.is_empty() { String::new() } else { format!(" {}.", comment.fate) };
         lines.push(PrintedLine::Fact(format!("{indent}    You: \"{}\".{fate}", comment.text)));
+    }
+    lines
+}
+
+/// What the command of a row runs with, as it is.
+fn printed_settings(row: &PlanTextRow, indent: &str) -> Vec<PrintedLine> {
+    let lines = row.settings.iter().map(|setting| reveal_hidden(setting).replace('\n', "\\n"));
+    lines.map(|line| PrintedLine::Exact(format!("{indent}      ({line})"))).collect()
+}
+
+/// The commands that tell whether a row is done, as they will run.
+fn printed_checks(row: &PlanTextRow, indent: &str) -> Vec<PrintedLine> {
+    let mut lines = Vec::new();
+    for check in &row.checks {
+        lines.push(PrintedLine::Fact(format!(
+            "{indent}    {} is checked with exactly:",
+            row.number
+        )));
+        let revealed = reveal_hidden(check);
+        let exact = revealed.split('\n');
+        lines.extend(exact.map(|line| PrintedLine::Exact(format!("{indent}      {line}"))));
     }
     lines
 }
@@ -214,6 +237,12 @@ fn printed_changes(
                 let exact =
                     revealed.split('\n').map(|line| PrintedLine::Exact(format!("      {line}")));
                 lines.extend(exact);
+            }
+            if was.is_none_or(|was| was.settings != row.settings) {
+                lines.extend(printed_settings(row, ""));
+            }
+            if was.is_none_or(|was| was.checks != row.checks) {
+                lines.extend(printed_checks(row, ""));
             }
         }
     }
@@ -257,7 +286,9 @@ mod tests {
             let text = printed(&state);
             for row in plan_rows(&state, &TimeZone::UTC) {
                 assert!(text.contains(row.title.trim_end_matches('.')), "{}\n{text}", row.title);
-                for line in row.command.iter().flat_map(|command| command.lines()) {
+                for line in
+                    row.command.iter().chain(&row.checks).flat_map(|command| command.lines())
+                {
                     assert!(
                         text.lines().any(|printed| printed.trim_start() == line),
                         "{line}\n{text}"

@@ -54,13 +54,24 @@ pub struct PlanTextRow {
     pub done_when: String,
     /// The command as it will run.
     pub command: Option<String>,
+    /// Commands that tell whether it is done, as they will run: approving the plan allows them.
+    pub checks: Vec<String>,
+    /// What its command runs with: directory, shell, variables, one line each.
+    pub settings: Vec<String>,
     /// The titles of what it waits for.
     pub after: Vec<String>,
+    /// The same by their ids: another title there is no change here.
+    pub needs: Vec<TaskId>,
     pub comments: Vec<RowComment>,
     pub is_locked: bool,
 }
 
 impl PlanTextRow {
+    /// Whether something is run for it, so that it must have been seen first.
+    pub fn has_commands(&self) -> bool {
+        self.command.is_some() || !self.checks.is_empty()
+    }
+
     /// How long it takes: `1 h 30 min`; empty where nobody said.
     pub fn time_text(&self) -> String {
         self.minutes.map(|minutes| units::format_planned(minutes.into())).unwrap_or_default()
@@ -153,11 +164,9 @@ impl<'a> RowSource<'a> {
         let tree = NodeTree::new(nodes);
         let titles: HashMap<&TaskId, &str> =
             nodes.iter().map(|node| (&node.id, node.title.as_str())).collect();
-        let mut after: HashMap<&TaskId, Vec<String>> = HashMap::new();
-        for link in links {
-            if let Some(title) = titles.get(&link.from) {
-                after.entry(&link.to).or_default().push(clean_line(title).into_owned());
-            }
+        let mut needs: HashMap<&TaskId, Vec<TaskId>> = HashMap::new();
+        for link in links.iter().filter(|link| titles.contains_key(&link.from)) {
+            needs.entry(&link.to).or_default().push(link.from.clone());
         }
         let mut rows: Vec<PlanTextRow> = Vec::with_capacity(nodes.len());
         let mut counts: Vec<usize> = Vec::new();
@@ -168,7 +177,9 @@ impl<'a> RowSource<'a> {
             let mut row = self.draft_row(node, depth, holds);
             row.number = next_number(&mut counts, depth);
             row.minutes = Some(tree.total_minutes(&node.id)).filter(|minutes| *minutes > 0);
-            row.after = after.remove(&node.id).unwrap_or_default();
+            row.needs = needs.remove(&node.id).unwrap_or_default();
+            let after = row.needs.iter().filter_map(|id| titles.get(id));
+            row.after = after.map(|title| clean_line(title).into_owned()).collect();
             open.truncate(depth);
             for above in &open {
                 let days = rows[*above].days;
@@ -180,11 +191,12 @@ impl<'a> RowSource<'a> {
             open.push(rows.len());
             rows.push(row);
         }
+        date_milestones(&mut rows);
         rows
     }
 
     fn draft_row(&self, node: &PlanNode, depth: usize, holds: bool) -> PlanTextRow {
-        let kind = if node.milestone {
+        let kind = if node.milestone && is_without_work(node.run.as_ref()) {
             PlanRowKind::Milestone
         } else if holds || node.node_type.is_container() {
             PlanRowKind::Phase
@@ -196,6 +208,9 @@ impl<'a> RowSource<'a> {
         row.depth = depth;
         row.set_doer(run, node.other_owner());
         row.done_when = clean_line(&node.done_when).into_owned();
+        if kind != PlanRowKind::Phase {
+            row.checks = check_commands(&node.exit_criteria);
+        }
         row
     }
 
@@ -211,15 +226,18 @@ impl<'a> RowSource<'a> {
             }
         }
         let row = |(number, task): (usize, &TaskNode)| {
-            let milestone = task.duration_minutes == Some(0);
+            let milestone = task.duration_minutes == Some(0) && is_without_work(Some(&task.run));
             let kind = if milestone { PlanRowKind::Milestone } else { PlanRowKind::Task };
             let mut row = self.new_row(&task.id, &task.description, kind);
             row.number = number.to_string();
             row.minutes = task.duration_minutes.filter(|minutes| *minutes > 0);
             row.set_doer(Some(&task.run), task.other_owner());
             row.done_when = clean_line(&criterion_text(task)).into_owned();
-            let needs = task.dependencies.iter().filter_map(|link| by_id.get(&link.task));
-            row.after = needs.map(|task| clean_line(&task.description).into_owned()).collect();
+            row.checks = check_commands(&task.exit_criteria);
+            row.settings = task.command_settings();
+            let needs = || task.dependencies.iter().filter_map(|link| by_id.get(&link.task));
+            row.needs = needs().map(|task| task.id.clone()).collect();
+            row.after = needs().map(|task| clean_line(&task.description).into_owned()).collect();
             row
         };
         (1..).zip(given).map(row).collect()
@@ -242,10 +260,35 @@ impl<'a> RowSource<'a> {
             start: stretch.map(|(start, _)| start.to_zoned(self.zone.clone()).datetime()),
             done_when: String::new(),
             command: None,
+            checks: Vec::new(),
+            settings: Vec::new(),
             after: Vec::new(),
+            needs: Vec::new(),
             comments: comments.map(row_comment).collect(),
             is_locked: planning.locked.contains(id),
         }
+    }
+}
+
+/// A milestone takes no time and has no block: its day is that on which the last thing it waits for ends, or the last
+/// thing above it in its phase.
+fn date_milestones(rows: &mut [PlanTextRow]) {
+    for at in 0..rows.len() {
+        if rows[at].kind != PlanRowKind::Milestone || rows[at].days.is_some() {
+            continue;
+        }
+        let (before, depth) = (&rows[..at], rows[at].depth);
+        let last = |row: &PlanTextRow| row.days.map(|days| days.last);
+        let waits = rows.iter().filter(|row| rows[at].needs.contains(&row.id)).filter_map(last);
+        let above = || before.iter().rev().take_while(|row| row.depth >= depth).filter_map(last);
+        // What opens a phase is due when the work after it begins.
+        let rest = rows[at + 1..].iter().take_while(|row| row.depth >= depth && depth > 0);
+        let after = || {
+            let unlocked = rows.iter().filter(|row| row.needs.contains(&rows[at].id));
+            unlocked.chain(rest).filter_map(|row| row.days.map(|days| days.first)).min()
+        };
+        let day = waits.max().or_else(|| above().max()).or_else(after);
+        rows[at].days = day.map(|day| DaySpan { first: day, last: day });
     }
 }
 
@@ -267,6 +310,11 @@ impl PlanTextRow {
         let who = owner.filter(|_| who == "you").unwrap_or(who);
         self.who = clean_line(who).into_owned();
     }
+}
+
+/// Whether nothing runs: a command or an agent is shown as the task it is, whatever its duration says.
+fn is_without_work(run: Option<&RunKind>) -> bool {
+    matches!(run, None | Some(RunKind::Human {}))
 }
 
 /// The number of the next row at a depth.
@@ -293,6 +341,15 @@ fn describe_fate(word: &str, more: &str) -> String {
         "" => word.to_owned(),
         more => format!("{word}: {more}"),
     }
+}
+
+/// The commands among criteria, byte for byte.
+fn check_commands(criteria: &[ExitCriterion]) -> Vec<String> {
+    let command = |criterion: &ExitCriterion| match criterion {
+        ExitCriterion::Command { command, .. } => Some(command.clone()),
+        _ => None,
+    };
+    criteria.iter().filter_map(command).collect()
 }
 
 /// The first check of a task that can be said in words.
@@ -332,6 +389,42 @@ mod tests {
         assert_eq!(command.who, "command");
         assert!(rows.iter().any(|row| row.after_text().starts_with("after ")));
         assert!(rows.iter().all(|row| row.depth == 0 && !row.number.is_empty()));
+    }
+
+    #[test]
+    fn every_command_that_checks_a_task_is_in_its_row() {
+        let mut state = Fixture::release().state();
+        let mut revision = (**state.plan.current.as_ref().unwrap()).clone();
+        let mut plan = (*revision.plan).clone();
+        let on = planwright_model::task::CriterionEffect::Success;
+        let command = |command: &str| ExitCriterion::Command { command: command.into(), on };
+        let words = ExitCriterion::Text { text: "it reads well".into(), on };
+        plan.tasks[0].run = RunKind::Agent {};
+        plan.tasks[0].exit_criteria = vec![words, command("make check"), command("make lint")];
+        let id = plan.tasks[0].id.clone();
+        revision.plan = plan.into();
+        state.plan.current = Some(revision.into());
+        let rows = plan_rows(&state, &TimeZone::UTC);
+        let row = rows.iter().find(|row| row.id == id).unwrap();
+        assert_eq!(row.checks, ["make check", "make lint"]);
+        assert!(row.command.is_none() && row.has_commands());
+    }
+
+    #[test]
+    fn a_command_is_shown_whatever_its_duration() {
+        let mut state = Fixture::release().state();
+        let mut revision = (**state.plan.current.as_ref().unwrap()).clone();
+        let mut plan = (*revision.plan).clone();
+        let task = plan.tasks.iter_mut().find(|task| matches!(task.run, RunKind::Shell(_)));
+        let task = task.unwrap();
+        task.duration_minutes = Some(0);
+        let id = task.id.clone();
+        revision.plan = plan.into();
+        state.plan.current = Some(revision.into());
+        let rows = plan_rows(&state, &TimeZone::UTC);
+        let row = rows.iter().find(|row| row.id == id).unwrap();
+        assert_eq!((row.kind, row.who.as_str()), (PlanRowKind::Task, "command"));
+        assert!(row.command.is_some());
     }
 
     #[test]

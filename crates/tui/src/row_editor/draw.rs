@@ -8,6 +8,7 @@ use crate::pane_context::PaneContext;
 use crate::panes::plan::OutlineColumns;
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, styled_piece};
+use planwright_text::display_width;
 
 /// What the rule of the plan says while a row is edited.
 pub(crate) fn editor_title(editor: &RowEditor) -> &'static str {
@@ -32,8 +33,16 @@ pub(crate) fn draw_editor_line(
     match part {
         0 => draw_fields(editor, columns, depth, row, buf, cx),
         1 => {
-            let role = if editor.reading.failed { ThemeRole::Failed } else { ThemeRole::Text };
-            draw_labeled("Read", &editor.reading.text, role, columns, row, buf, cx);
+            let role = match editor.reading.failed {
+                true => ThemeRole::Failed,
+                false if editor.reading.text.is_empty() => ThemeRole::Dim,
+                false => ThemeRole::Text,
+            };
+            let text = match editor.reading.text.as_str() {
+                "" => "nothing has changed yet",
+                text => text,
+            };
+            draw_labeled("Read", text, role, columns, row, buf, cx);
         }
         _ => draw_help(editor, columns, row, buf, cx),
     }
@@ -180,12 +189,12 @@ pub(crate) fn draw_editor_footer(
     let keys: &[(&str, &str)] = match editor.purpose {
         RowEditPurpose::Edit { .. } => &[
             ("Enter", "save"),
+            ("Esc", "cancel"),
             ("Tab", "next field"),
             ("Ctrl-G", "every field in the editor"),
-            ("Esc", "cancel"),
         ],
         RowEditPurpose::Add { .. } => {
-            &[("Enter", "add, then the next one"), ("Tab", "level"), ("Esc", "done adding")]
+            &[("Enter", "add, then the next one"), ("Esc", "done adding"), ("Tab", "level")]
         }
         RowEditPurpose::Split { .. } | RowEditPurpose::Merge { .. } => {
             &[("Enter", "save"), ("Esc", "cancel")]
@@ -194,9 +203,17 @@ pub(crate) fn draw_editor_footer(
     let undo = cx.keymap.key_hint(crate::keymap::KeyAction::Undo);
     let mut line = ScreenLine::new(buf, row);
     let later = format!("{undo} undoes it later ");
-    line.put_right(&[styled_piece(later, cx.style(ThemeRole::Dim))]);
+    // What can be done later goes first, then the last keys, each of them whole.
+    let cells = |(key, words): &(&str, &str)| display_width(key) + display_width(words) + 3;
+    let all: usize = keys.iter().map(cells).sum();
+    if all + display_width(&later) < usize::from(row.width) {
+        line.put_right(&[styled_piece(later, cx.style(ThemeRole::Dim))]);
+    }
     line.skip(1);
     for (key, words) in keys {
+        if cells(&(key, words)) > line.cells_left() + 2 {
+            break;
+        }
         line.put(key, cx.style(ThemeRole::Key));
         line.put(&format!(" {words}"), cx.style(ThemeRole::Dim)).skip(2);
     }

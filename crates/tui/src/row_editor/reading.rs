@@ -92,14 +92,14 @@ fn read_who(text: &str, node: &TaskId) -> Result<(Vec<PlanEdit>, String), String
         "" => Err("Who does it? You, agent, a name, or $ and a command.".to_owned()),
         "you" | "me" | "i" | "myself" => {
             let own = PlanEdit::Assign { node: node.clone(), owner: String::new() };
-            Ok((vec![doer(TaskAssignee::Human, None), own], "yours".to_owned()))
+            Ok((vec![own], "yours".to_owned()))
         }
         "agent" | "the agent" => {
             Ok((vec![doer(TaskAssignee::Agent, None)], "the agent".to_owned()))
         }
         _ => {
             let owner = PlanEdit::Assign { node: node.clone(), owner: text.to_owned() };
-            Ok((vec![doer(TaskAssignee::Human, None), owner], format!("done by {text}")))
+            Ok((vec![owner], format!("done by {text}")))
         }
     }
 }

@@ -125,11 +125,18 @@ pub(crate) fn graph_room(screen: Rect, needs: PaneNeeds) -> (u16, u16) {
     let class = SizeClass::from_area(screen);
     let pane = if areas.side_graph.is_empty() { areas.graph } else { areas.side_graph };
     if !run || needs.full_screen {
-        return (pane.width, pane.height.saturating_sub(graph_chrome_rows(class)));
+        // Without tabs a rule says what the pane is.
+        let chrome = if areas.tabs.is_empty() { 2 } else { 1 };
+        return (drawing_width(pane), pane.height.saturating_sub(chrome));
     }
     let rows = screen.height.saturating_sub(areas.header.height + areas.footer.height);
     let rows = rows.saturating_sub(areas.scrub.height);
-    (pane.width, running::drawing_room(class, rows))
+    (drawing_width(pane), running::drawing_room(class, needs.phase, rows))
+}
+
+/// The columns of a drawing: those of its pane without the air at both edges.
+fn drawing_width(pane: Rect) -> u16 {
+    pane.width.saturating_sub(2)
 }
 
 /// Rows of the graph pane beside the drawing: its rule and the line about the selection.

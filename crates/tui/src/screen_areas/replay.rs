@@ -51,7 +51,7 @@ pub(super) fn scrub_rows(class: SizeClass) -> u16 {
 
 /// The graph above the activity at the left, files above what ran at the right.
 fn layout_wide(rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
-    let (mut left, mut right) = split_columns(rows, 58);
+    let (mut left, mut right) = split_columns(rows, running::LEFT_PERCENT);
     let extra = graph_chrome_rows(SizeClass::Wide);
     let most = left.left.height * 6 / 10;
     areas.graph = left.take_top(needs.graph.saturating_add(extra).clamp(8, most.max(8)));

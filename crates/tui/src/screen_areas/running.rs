@@ -11,6 +11,8 @@ use crate::ui_state::PaneFocus;
 const FEWEST_GRAPH_ROWS: u16 = 8;
 /// The most rows that a card takes from the graph: those of a failure with its output.
 const CARD_ROWS: u16 = 24;
+/// The share of the left column on wide screens, the same in a run and in its replay so that no box moves.
+pub(super) const LEFT_PERCENT: u32 = 59;
 /// The fewest rows of activity.
 const FEWEST_TRACE_ROWS: u16 = 6;
 
@@ -31,11 +33,13 @@ pub(super) fn layout_running(
 }
 
 /// The rows that a drawing may take: a share of the screen that nothing which happens changes.
-pub(super) fn drawing_room(class: SizeClass, rows: u16) -> u16 {
+pub(super) fn drawing_room(class: SizeClass, phase: ScreenPhase, rows: u16) -> u16 {
     match class {
         SizeClass::Wide | SizeClass::Full => {
             (rows * 6 / 10).max(FEWEST_GRAPH_ROWS).saturating_sub(graph_chrome_rows(class))
         }
+        // Tabs, the line about the selection and what runs now; in the past nothing needs the person.
+        SizeClass::Tabs if phase == ScreenPhase::Replay => rows.saturating_sub(6),
         SizeClass::Tabs => rows.saturating_sub(9),
         SizeClass::Small | SizeClass::TooSmall => rows.saturating_sub(3),
     }
@@ -43,7 +47,7 @@ pub(super) fn drawing_room(class: SizeClass, rows: u16) -> u16 {
 
 /// Graph, now and activity on the left; a card or the output on the right, above what needs the person.
 fn layout_wide(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
-    let left = (u32::from(rows.left.width) * 59 / 100) as u16;
+    let left = (u32::from(rows.left.width) * LEFT_PERCENT / 100) as u16;
     let mut right = RemainingRows {
         left: Rect {
             x: rows.left.x + left + 1,

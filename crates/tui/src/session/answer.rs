@@ -12,7 +12,7 @@ use crate::overlays::{ChoiceDialog, DialogOption, Overlay};
 use crate::panes::approval::{
     self, AnswerRow, ApprovalPane, CardAnswer, answer_rows, current_request, sub_key, takes_text,
 };
-use crate::screen_areas::SizeClass;
+use crate::panes::plan::{OutlineLine, RowDetailKind};
 use crate::ui_state::CardUi;
 use crate::widgets::format_counted;
 use planwright_model::event::Command;
@@ -44,7 +44,7 @@ impl SessionScreen {
             return self.show_message(why.clone());
         }
         if row.is_consequential() && !self.ui.card.seen && approval::is_plan_card(&request.kind) {
-            return self.show_unseen_command();
+            return self.show_unseen_commands();
         }
         if row.is_consequential() && !self.ui.card.seen {
             let below = self.card.lines_below(self.ui.card.scroll);
@@ -56,22 +56,51 @@ impl SessionScreen {
         self.give_answer(id, &row)
     }
 
-    /// Goes to the first command that has not been on the screen.
-    fn show_unseen_command(&mut self) -> ScreenEffect {
+    /// Goes to the page that begins with the first command that has not been on the screen. How many are left stands
+    /// beside the key.
+    fn show_unseen_commands(&mut self) -> ScreenEffect {
         let seen = &self.ui.card.seen_commands;
         let unseen =
-            |row: &&crate::plan_text::PlanTextRow| row.command.is_some() && !seen.contains(&row.id);
-        let count = self.plan.text.iter().filter(unseen).count();
+            |row: &&crate::plan_text::PlanTextRow| row.has_commands() && !seen.contains(&row.id);
         let Some(id) = self.plan.text.iter().find(unseen).map(|row| row.id.clone()) else {
             return ScreenEffect::Idle;
         };
         self.ui.view.kind = crate::panes::plan::PlanView::Outline;
         self.ui.view.folded.clear();
         self.ui.view.folds += 1;
-        self.ui.select_task(id);
-        let commands = format_counted(count, "command");
-        let was = if count == 1 { "was" } else { "were" };
-        self.show_message(format!("{commands} {was} not on the screen yet; this is the next one"))
+        self.ui.select_task(id.clone());
+        match self.first_unseen_line(&id) {
+            // A command that is longer than a page is read on where it was left.
+            Some(line) => {
+                self.ui.view.top = line;
+                self.ui.graph.reveal = false;
+            }
+            // From below the end the window moves up only as far as that row: it is the first of its page.
+            None => self.ui.view.top = usize::MAX / 2,
+        }
+        ScreenEffect::Draw
+    }
+
+    /// The line of the outline at which a command that was seen in part continues.
+    fn first_unseen_line(&self, id: &TaskId) -> Option<usize> {
+        let seen = &self.ui.card.seen_lines.1;
+        let at = self.plan.rows.position(id)?;
+        let part_of = |line: &OutlineLine| match *line {
+            OutlineLine::Detail { row, kind: RowDetailKind::Command, part } if row == at => {
+                Some(part)
+            }
+            _ => None,
+        };
+        let is_unseen = |part: usize| !seen.contains(&(id.clone(), part));
+        let line = self.plan.lines.iter().position(|line| part_of(line).is_some_and(is_unseen))?;
+        (part_of(&self.plan.lines[line]) > Some(0)).then_some(line)
+    }
+
+    /// Whether a plan is asked about whose commands were not all on the screen.
+    pub(super) fn has_unseen_commands(&self) -> bool {
+        let request = current_request(&self.latest, &self.ui);
+        request.is_some_and(|request| approval::is_plan_card(&request.kind))
+            && approval::unseen_commands(&self.plan, &self.ui.card.seen_commands) > 0
     }
 
     /// The failed task in the panel, once it was on the screen for a moment and nothing was sent about it yet.
@@ -106,7 +135,15 @@ impl SessionScreen {
             && takes_text(answer.action)
             && answer.text.is_none()
         {
-            return self.open_answer_box(*id, answer.action, words);
+            if answer.action != ChoiceAction::AllowAlways {
+                return self.open_answer_box(*id, answer.action, words);
+            }
+            // Only the rule about a command can be anything but the offered one.
+            let asked = current_request(&self.latest, &self.ui);
+            let asked = asked.and_then(|asked| asked.asked_command()).map(str::to_owned);
+            if let Some(asked) = asked {
+                return self.open_rule_box(*id, &asked);
+            }
         }
         self.send_command(command, words)
     }
@@ -129,10 +166,11 @@ impl SessionScreen {
             return self.show_message(why);
         }
         let Some(task) = self.ready_failed_task() else { return ScreenEffect::Idle };
+        let name = self.task_name(&task);
         let words = if with_dependents {
-            format!("retry {task} with dependents")
+            format!("retry {name} and what depends on it")
         } else {
-            format!("retry {task}")
+            format!("retry {name}")
         };
         self.ui.card.sent = true;
         self.send_command(Command::RetryTask { task, with_dependents }, words)
@@ -268,9 +306,8 @@ impl SessionScreen {
         else {
             return;
         };
-        let class = SizeClass::from_area(self.size);
         let count = self.card.lines.len();
-        let lines = ApprovalPane::card_areas(self.areas.approval, class, request, count).lines;
+        let lines = ApprovalPane::card_areas(self.areas.approval, request, count).lines;
         if lines.contains(at) {
             let line = usize::from(at.y - lines.y) + self.ui.card.scroll;
             let found = self.card.choices.iter().position(|known| *known == line);
@@ -331,6 +368,10 @@ impl SessionScreen {
         let at = at.unwrap_or(0);
         let next = if forward { at + 1 } else { at + cards.len() - 1 } % cards.len();
         let (request, failed) = cards.swap_remove(next);
+        // The plan shows what the card is about.
+        if let Some(task) = &failed {
+            self.ui.select_task(task.clone());
+        }
         self.ui.card = CardUi { request, failed, ..CardUi::default() };
         ScreenEffect::Draw
     }

@@ -5,9 +5,9 @@ use crossterm::event::Event;
 use super::{ScreenEffect, SessionScreen};
 use crate::compare::CompareScreen;
 use crate::event_loop::InteractiveScreen as _;
-use crate::overlays::{ForkCard, InputDialog, InputPurpose, Overlay};
+use crate::overlays::{ForkCard, InputDialog, InputPurpose, Overlay, SessionPicker};
 use crate::{ExitReason, SessionActions};
-use planwright_model::Seq;
+use planwright_model::{Seq, SessionId};
 use planwright_state::replay::RecordSourceError;
 
 /// Said where there is nothing to keep something beside.
@@ -79,17 +79,23 @@ impl SessionScreen {
 
     /// Asks which run to compare with.
     pub(super) fn ask_compare(&mut self) -> ScreenEffect {
-        if self.actions.is_none() {
-            return self.show_message(NOT_SAVED);
+        let Some(actions) = self.actions.clone() else { return self.show_message(NOT_SAVED) };
+        match actions.comparable_sessions(&self.id) {
+            Ok(sessions) if sessions.is_empty() => {
+                self.show_message("there is no other session to compare with")
+            }
+            Ok(sessions) => {
+                self.ui.overlay = Some(Overlay::Sessions(Box::new(SessionPicker::new(sessions))));
+                ScreenEffect::Draw
+            }
+            Err(why) => self.show_message(why),
         }
-        self.ui.overlay = Some(Overlay::Input(Box::new(InputDialog::new(InputPurpose::Compare))));
-        ScreenEffect::Draw
     }
 
-    /// Opens the comparison with a run that the person named, or with the one this was forked from.
-    pub(super) fn compare_with(&mut self, name: &str) -> ScreenEffect {
+    /// Opens the comparison with a run that the person chose.
+    pub(super) fn compare_with(&mut self, other: &SessionId) -> ScreenEffect {
         let Some(actions) = self.actions.clone() else { return self.show_message(NOT_SAVED) };
-        match self.load_comparison(&*actions, name) {
+        match self.load_comparison(&*actions, other) {
             Ok(compare) => {
                 self.compare = Some(Box::new(compare));
                 ScreenEffect::Draw
@@ -101,16 +107,15 @@ impl SessionScreen {
     fn load_comparison(
         &self,
         actions: &dyn SessionActions,
-        name: &str,
+        other: &SessionId,
     ) -> Result<CompareScreen, String> {
-        let found = if name.is_empty() {
-            // Compared with itself, a session says what it goes on from.
-            let own = actions.compare_sessions(&self.id, self.id.as_str())?;
-            let parent = own.comparison.a.fork_of.map(|(parent, _)| parent);
-            let parent = parent.ok_or("This run is not a fork. Name the run to compare with.")?;
-            actions.compare_sessions(&parent, self.id.as_str())?
+        let found = actions.compare_sessions(&self.id, other.as_str())?;
+        // Of a fork and what it continues, the earlier run stands on the left.
+        let parent = found.comparison.a.fork_of.as_ref().map(|(parent, _)| parent);
+        let found = if parent == Some(other) {
+            actions.compare_sessions(other, self.id.as_str())?
         } else {
-            actions.compare_sessions(&self.id, name)?
+            found
         };
         CompareScreen::new(found, self.actions.clone(), &self.settings)
             .map_err(|error| error.to_string())

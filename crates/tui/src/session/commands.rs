@@ -15,6 +15,7 @@ use crate::widgets::format_counted;
 use planwright_model::event::Command;
 use planwright_model::{Actor, TaskId};
 use planwright_state::{RunPhase, TaskStatus};
+use planwright_text::clean_line;
 
 /// How long a line for the person stays if no key is pressed.
 const MESSAGE_TIME: Duration = Duration::from_secs(4);
@@ -73,6 +74,10 @@ impl SessionScreen {
         }
         let Some(commands) = &self.commands else { return ScreenEffect::Idle };
         let answers = matches!(command, Command::Answer { .. });
+        // What was marked done is undone first only as long as nothing else was changed after it.
+        if changes_plan(&command) {
+            self.ui.marked_task = None;
+        }
         match commands.try_send(command) {
             Ok(()) => {
                 self.ui.sent = Some(words.into());
@@ -142,30 +147,50 @@ impl SessionScreen {
         Some((id, status))
     }
 
+    /// What people call a task.
+    pub(super) fn task_name(&self, task: &TaskId) -> String {
+        clean_line(self.latest.title_by_id(task)).into_owned()
+    }
+
+    fn refuse_in_state(&mut self, task: &TaskId, status: TaskStatus, verb: &str) -> ScreenEffect {
+        let name = self.task_name(task);
+        self.show_message(format!("{name} is {}, there is nothing to {verb}", status.label()))
+    }
+
+    /// What a retry of the selected task runs again: of one that was skipped for a failure, that failure.
+    fn retry_target(&self) -> Option<(TaskId, TaskStatus)> {
+        let (task, status) = self.selected_task()?;
+        let tasks = &self.latest.tasks;
+        let root = match status {
+            TaskStatus::Skipped(_) => self.latest.failure_behind(tasks.position(&task)?),
+            _ => None,
+        };
+        Some(root.map_or((task, status), |root| (tasks.id(root).clone(), TaskStatus::Failed)))
+    }
+
     pub(super) fn retry_selected(&mut self, with_dependents: bool) -> ScreenEffect {
         if let Some(why) = self.why_cannot_act() {
             return self.show_message(why);
         }
-        match self.selected_task() {
+        match self.retry_target() {
             Some((task, TaskStatus::Failed | TaskStatus::Skipped(_) | TaskStatus::Done))
                 if with_dependents =>
             {
-                let words = format!("retry {task} with dependents");
+                let words = format!("retry {} and what depends on it", self.task_name(&task));
                 self.send_command(Command::RetryTask { task, with_dependents }, words)
             }
             Some((task, TaskStatus::Failed | TaskStatus::Skipped(_))) => {
-                let words = format!("retry {task}");
+                let words = format!("retry {}", self.task_name(&task));
                 self.send_command(Command::RetryTask { task, with_dependents }, words)
             }
-            Some((task, status)) => self
-                .show_message(format!("{task} is {}, there is nothing to retry", status.label())),
+            Some((task, status)) => self.refuse_in_state(&task, status, "retry"),
             None => self.show_message("no task is selected"),
         }
     }
 
     /// Retries the selected task; asks whether what depends on it runs again as well.
     pub(super) fn ask_retry_selected(&mut self) -> ScreenEffect {
-        match self.selected_task() {
+        match self.retry_target() {
             Some((task, TaskStatus::Failed | TaskStatus::Skipped(_)))
                 if self.why_cannot_act().is_none() && self.has_run_dependents(&task) =>
             {
@@ -192,7 +217,7 @@ impl SessionScreen {
         let all = format_counted(count, "task");
         self.ui.overlay = Some(Overlay::Choose(ChoiceDialog {
             title: "retry".to_owned(),
-            question: format!("Retry {task} only, or what depends on it too?"),
+            question: format!("Retry {} only, or what depends on it too?", self.task_name(task)),
             options: vec![
                 dialog_option('a', "this task only", "what is done stays done", retry(false)),
                 dialog_option(
@@ -217,8 +242,7 @@ impl SessionScreen {
             return self.show_message("no task is selected");
         };
         if matches!(status, TaskStatus::Done | TaskStatus::Skipped(_)) {
-            return self
-                .show_message(format!("{task} is {}, there is nothing to skip", status.label()));
+            return self.refuse_in_state(&task, status, "skip");
         }
         self.ask_skip_task(&task)
     }
@@ -228,22 +252,25 @@ impl SessionScreen {
         let alone = Command::SkipTask { task: task.clone(), with_dependents: false };
         let dependents =
             self.latest.tasks.position(task).map(|task| self.latest.tasks.descendants(task));
-        let names: Vec<&str> =
-            dependents.iter().flatten().map(|task| self.latest.tasks.id(*task).as_str()).collect();
+        let names: Vec<String> = dependents
+            .iter()
+            .flatten()
+            .map(|task| self.task_name(self.latest.tasks.id(*task)))
+            .collect();
         let all = Command::SkipTask { task: task.clone(), with_dependents: true };
-        let mut options = vec![dialog_option(
-            'a',
-            format!("skip {task} alone"),
-            "what needs it continues without it",
-            alone,
-        )];
+        let mut options =
+            vec![dialog_option('a', "skip it alone", "what needs it continues without it", alone)];
         if !names.is_empty() {
-            let consequence = format!("{} skipped as well", names.join(", "));
-            options.push(dialog_option('d', "skip with dependents", consequence, all));
+            let consequence = match names.as_slice() {
+                [one] => format!("{one} is skipped as well"),
+                [one, other] => format!("{one} and {other} are skipped as well"),
+                more => format!("{} are skipped as well", format_counted(more.len(), "task")),
+            };
+            options.push(dialog_option('d', "skip what needs it too", consequence, all));
         }
         self.ui.overlay = Some(Overlay::Choose(ChoiceDialog {
             title: "skip".to_owned(),
-            question: format!("Go on without {task}?"),
+            question: format!("Continue without {}?", self.task_name(task)),
             options,
             cursor: None,
             needs_letter: false,
@@ -263,16 +290,15 @@ impl SessionScreen {
             return self.show_message("nothing runs now, there is nothing to stop");
         }
         if status != TaskStatus::Running {
-            return self
-                .show_message(format!("{task} is {}, there is nothing to stop", status.label()));
+            return self.refuse_in_state(&task, status, "stop");
         }
         let command = Command::CancelTask { task: task.clone() };
         self.ui.overlay = Some(Overlay::Choose(ChoiceDialog {
             title: "stop".to_owned(),
-            question: format!("Stop {task} while it runs?"),
+            question: format!("Stop {} while it runs?", self.task_name(&task)),
             options: vec![dialog_option(
                 'y',
-                format!("stop {task}"),
+                "stop it",
                 "it counts as failed and can be retried",
                 command,
             )],
@@ -301,4 +327,18 @@ pub(super) fn dialog_option(
     command: Command,
 ) -> DialogOption {
     DialogOption { key, label: label.into(), consequence: consequence.into(), command }
+}
+
+/// Whether a command changes the plan, so that undo begins with it.
+fn changes_plan(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Edit { .. }
+            | Command::PutBackChange { .. }
+            | Command::KeepChange { .. }
+            | Command::RequestChanges { .. }
+            | Command::Lock { .. }
+            | Command::Undo
+            | Command::Redo
+    )
 }

@@ -14,7 +14,8 @@ use crate::panes::running;
 use crate::plan_text::fact_rows;
 use crate::ui_state::PaneFocus;
 use planwright_model::event::Command;
-use planwright_model::{Actor, Answer, ChoiceAction, RequestId, RequestKind, TaskId};
+use planwright_model::{Actor, Answer, ChoiceAction, RequestId, RequestKind, RunKind, TaskId};
+use planwright_state::TaskStatus;
 
 impl SessionScreen {
     pub(super) fn on_composer_key(&mut self, event: &KeyEvent) -> ScreenEffect {
@@ -59,12 +60,16 @@ impl SessionScreen {
 
     /// Closes the box and keeps what was typed.
     fn close_composer(&mut self) -> ScreenEffect {
-        if let Some(Composer::Text(text)) = self.ui.composer.take() {
-            let kept = text.text();
-            if kept.is_empty() {
-                self.ui.drafts.remove(&text.topic.draft_key());
+        let kept = match self.ui.composer.take() {
+            Some(Composer::Text(text)) => vec![(text.topic.draft_key(), text.text())],
+            Some(Composer::Form(form)) => form.unsent_texts(),
+            None => Vec::new(),
+        };
+        for (key, text) in kept {
+            if text.is_empty() {
+                self.ui.drafts.remove(&key);
             } else {
-                self.ui.drafts.insert(text.topic.draft_key(), kept);
+                self.ui.drafts.insert(key, text);
             }
         }
         ScreenEffect::Draw
@@ -75,6 +80,15 @@ impl SessionScreen {
         let kept = self.ui.drafts.get(&topic.draft_key()).cloned().unwrap_or_default();
         let marked = !self.ui.marks.is_empty() && matches!(topic, ComposerTopic::Changes { .. });
         self.open_composer(Composer::Text(Box::new(ComposerTextBox::new(topic, &kept, marked))))
+    }
+
+    /// Opens the box for a rule about the command that is asked about, with the command in it.
+    pub(super) fn open_rule_box(&mut self, request: RequestId, command: &str) -> ScreenEffect {
+        let label = "always allow".to_owned();
+        let topic = ComposerTopic::Answer { request, action: ChoiceAction::AllowAlways, label };
+        let kept = self.ui.drafts.get(&topic.draft_key()).cloned();
+        let text = kept.unwrap_or_else(|| command.to_owned());
+        self.open_composer(Composer::Text(Box::new(ComposerTextBox::new(topic, &text, false))))
     }
 
     /// Opens a box in the panel; whoever had the focus gets it back afterwards.
@@ -95,10 +109,9 @@ impl SessionScreen {
         let marked: Vec<TaskId> =
             if text.marked_only { self.ui.marks.iter().cloned().collect() } else { Vec::new() };
         let source = RequestReadSource {
-            state: &self.latest,
+            preview: self.preview_source(),
             rows: &self.plan.text,
             marked: &marked,
-            zone: &self.time_zone,
             today: self.today(),
         };
         let reading = read_request(&text.text(), text.stage, source);
@@ -118,6 +131,11 @@ impl SessionScreen {
         let request = offered.map(|request| request.id);
         if request.is_none() && self.latest.plan.current.is_none() && !self.latest.planning.begun {
             return self.show_message("there is no plan to change yet");
+        }
+        let is_question =
+            open.is_some_and(|open| matches!(open.kind, RequestKind::Questions { .. }));
+        if request.is_none() && is_question {
+            return self.show_message("answer this question first; changes come with the draft");
         }
         if request.is_none()
             && !self.latest.planning.begun
@@ -143,8 +161,11 @@ impl SessionScreen {
                 self.open_text_box(ComposerTopic::Changes { request: Some(id) })
             }
             Some(RequestKind::Questions { questions }) if action == ChoiceAction::Reply => {
-                // What could not be read stays there to be put right.
+                // What could not be read stays there to be put right, and so does what was typed and not sent.
                 let unread = unread.filter(|_| questions.len() == 1).unwrap_or_default();
+                let purpose = FormPurpose::Questions { request: id };
+                let kept = |key: &str| self.ui.drafts.get(&purpose.draft_key(key)).cloned();
+                let today = self.today();
                 let rows = questions.iter().map(|question| {
                     let all: Vec<&str> =
                         question.choices.iter().map(|choice| choice.answer.as_str()).collect();
@@ -153,11 +174,13 @@ impl SessionScreen {
                     } else {
                         format!("such as {}; ", all.join(", "))
                     };
-                    let hint = format!("{instead}empty: {} is assumed", assumed_text(question));
-                    FormRow::new(&question.key, &question.text, &hint, &unread)
+                    let hint =
+                        format!("{instead}empty: {} is assumed", assumed_text(question, today));
+                    let text = kept(&question.key).unwrap_or_else(|| unread.clone());
+                    FormRow::new(&question.key, &question.text, &hint, &text)
                 });
-                let purpose = FormPurpose::Questions { request: id };
-                let form = ComposerForm::new(purpose, "your answers", rows.collect());
+                let rows = rows.collect();
+                let form = ComposerForm::new(purpose, "your answers", rows);
                 self.open_composer(Composer::Form(Box::new(form)))
             }
             _ => self.open_text_box(ComposerTopic::Answer {
@@ -246,8 +269,24 @@ impl SessionScreen {
         }
         match self.target_nodes() {
             nodes if nodes.is_empty() => self.open_node_picker(PickerPurpose::Comment),
-            nodes => self.open_text_box(ComposerTopic::Comment { nodes }),
+            nodes => match nodes.as_slice() {
+                [node] if self.is_agent_at_work(node) => {
+                    self.open_text_box(ComposerTopic::Message { task: node.clone() })
+                }
+                _ => self.open_text_box(ComposerTopic::Comment { nodes }),
+            },
         }
+    }
+
+    /// Whether an agent works on a task now, so that words about it are for the agent.
+    fn is_agent_at_work(&self, task: &TaskId) -> bool {
+        let state = self.state();
+        let is_agent = state.plan.current.as_ref().is_some_and(|current| {
+            let tasks = &current.plan.tasks;
+            tasks.iter().any(|node| node.id == *task && matches!(node.run, RunKind::Agent {}))
+        });
+        let row = state.tasks.get(task);
+        is_agent && row.is_some_and(|row| row.status == TaskStatus::Running)
     }
 
     pub(super) fn lock_nodes(&mut self) -> ScreenEffect {
@@ -345,7 +384,17 @@ impl SessionScreen {
             }
             ComposerTopic::Answer { request, action, label } => {
                 let answer = Answer::with_text(action, words);
+                let asked = current_request(&self.latest, &self.ui);
+                if let Some(Err(why)) = asked.map(|asked| asked.parse_typed_rule(&answer)) {
+                    self.ui.composer = Some(Composer::Text(Box::new(text)));
+                    return self.show_message(why);
+                }
                 self.send_command(Command::Answer { id: request, answer, by: Actor::Person }, label)
+            }
+            ComposerTopic::Message { task } => {
+                let said = format!("message to {}", self.row_title(&task));
+                let command = Command::MessageTask { task, text: words, by: Actor::Person };
+                self.send_command(command, said)
             }
             ComposerTopic::Comment { nodes } => {
                 self.ui.marks.clear();
@@ -360,6 +409,9 @@ impl SessionScreen {
     }
 
     fn send_form(&mut self, form: &ComposerForm) -> ScreenEffect {
+        for (key, _) in form.unsent_texts() {
+            self.ui.drafts.remove(&key);
+        }
         match form.purpose.clone() {
             FormPurpose::Questions { request } => {
                 let answers = form

@@ -113,15 +113,15 @@ impl SessionScreen {
             view => self.plan.preferred_height(view),
         };
         if needs.planning || needs.card {
-            needs.card_rows = self.wanted_card_rows(class, needs);
+            needs.card_rows = self.wanted_card_rows(needs);
         }
         if needs.planning {
             needs.graph = if self.plan.rows.all.is_empty() { 0 } else { needs.graph };
         }
         self.areas = layout_screen(self.size, needs);
         self.update_plan_view(class);
-        self.update_graph_view(class);
-        self.update_trace_view(class)?;
+        self.update_graph_view();
+        self.update_trace_view()?;
         self.update_output_view(class)?;
         if needs.phase == ScreenPhase::Replay {
             let hits = self.ui.trace.search.as_ref().map_or(&[][..], |search| search.hits());
@@ -166,7 +166,7 @@ impl SessionScreen {
     }
 
     /// Rows that the open card takes if all of it is to be seen.
-    fn wanted_card_rows(&mut self, class: SizeClass, needs: PaneNeeds) -> u16 {
+    fn wanted_card_rows(&mut self, needs: PaneNeeds) -> u16 {
         let area = layout_screen(self.size, needs).approval;
         if self.ui.composer.is_some() {
             return 14;
@@ -174,7 +174,7 @@ impl SessionScreen {
         let Some(request) = current_request(self.state(), &self.ui).cloned() else {
             return self.wanted_end_rows(area.width);
         };
-        let parts = ApprovalPane::card_areas(area, class, &request, usize::from(u16::MAX));
+        let parts = ApprovalPane::card_areas(area, &request, usize::from(u16::MAX));
         self.build_card_lines(&request, parts.lines);
         let lines = self.card.lines.len();
         if approval::is_choice_card(&request) {
@@ -263,10 +263,10 @@ impl SessionScreen {
         }
     }
 
-    fn update_graph_view(&mut self, class: SizeClass) {
+    fn update_graph_view(&mut self) {
         let side = self.areas.side_graph;
         let pane = if side.is_empty() { self.areas.graph } else { side };
-        let body = graph::graph_body(pane, class);
+        let body = graph::graph_body(pane, &self.areas);
         let selected =
             self.ui.graph.selected.as_ref().and_then(|id| self.state().tasks.position(id));
         self.graph.highlight_related(selected.map(|task| task as u32));
@@ -286,7 +286,7 @@ impl SessionScreen {
 
     fn update_plan_view(&mut self, class: SizeClass) {
         let view = self.ui.view.kind;
-        let body = graph::graph_body(self.areas.graph, class);
+        let body = graph::graph_body(self.areas.graph, &self.areas);
         if view == PlanView::Graph || self.areas.graph.is_empty() {
             return;
         }
@@ -337,8 +337,8 @@ impl SessionScreen {
         }
     }
 
-    fn update_trace_view(&mut self, class: SizeClass) -> Result<(), RecordSourceError> {
-        let body = trace::trace_body(self.areas.trace, class);
+    fn update_trace_view(&mut self) -> Result<(), RecordSourceError> {
+        let body = trace::trace_body(self.areas.trace, &self.areas);
         let state = self.shown.as_deref().unwrap_or(&self.latest);
         let only = self.ui.trace.only.is_some();
         self.columns.update(state, body.width, self.size.width, only);
@@ -423,7 +423,7 @@ impl SessionScreen {
             return;
         };
         let lines = self.card.lines.len();
-        let parts = ApprovalPane::card_areas(self.areas.approval, class, &request, lines);
+        let parts = ApprovalPane::card_areas(self.areas.approval, &request, lines);
         let room = usize::from(parts.lines.height);
         self.build_card_lines(&request, parts.lines);
         let seen = approval::unseen_commands(&self.plan, &self.ui.card.seen_commands) == 0;

@@ -3,12 +3,9 @@
 
 use super::{ScreenEffect, SessionScreen};
 use crate::overlays::PickerPurpose;
-use crate::panes::approval::current_request;
 use crate::ui_state::PaneFocus;
 use planwright_model::event::Command;
-use planwright_model::{
-    Actor, Answer, ChoiceAction, LinkKind, NodeDependency, PlanEdit, PlanNode, RequestKind, TaskId,
-};
+use planwright_model::{LinkKind, NodeDependency, PlanEdit, PlanNode, TaskId};
 
 impl SessionScreen {
     /// Why the plan cannot be changed row by row, if so.
@@ -43,19 +40,8 @@ impl SessionScreen {
         self.draft_nodes().iter().find(|node| node.id == *id)
     }
 
-    /// Edits a row in place, the selected one where the plan has the focus; for a stage that failed, says that the
-    /// person goes on by hand.
+    /// Edits a row in place: the selected one where the plan has the focus, else the one that the person names.
     pub(super) fn edit_node(&mut self) -> ScreenEffect {
-        let request = current_request(&self.latest, &self.ui)
-            .filter(|_| self.ui.focus == PaneFocus::Approval);
-        if let Some(request) = request
-            && request.available_choice(ChoiceAction::Edit).is_some()
-            && !matches!(request.kind, RequestKind::FinalPlan { .. } | RequestKind::Draft { .. })
-        {
-            let (id, answer) = (request.id, Answer::from(ChoiceAction::Edit));
-            return self
-                .send_command(Command::Answer { id, answer, by: Actor::Person }, "edit by hand");
-        }
         if let Some(why) = self.why_cannot_edit() {
             return self.show_message(why);
         }

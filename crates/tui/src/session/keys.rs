@@ -159,9 +159,7 @@ impl SessionScreen {
             OverlayOutcome::Submit { purpose: InputPurpose::Bookmark { at }, text } => {
                 return Ok(self.set_bookmark(at, Some(text)));
             }
-            OverlayOutcome::Submit { purpose: InputPurpose::Compare, text } => {
-                return Ok(self.compare_with(&text));
-            }
+            OverlayOutcome::Compare(other) => return Ok(self.compare_with(&other)),
             OverlayOutcome::Fork => return Ok(self.create_fork()),
             OverlayOutcome::Submit { purpose: InputPurpose::GoTo, text } => {
                 return if text.is_empty() {
@@ -245,6 +243,15 @@ impl SessionScreen {
             KeyAction::HideUnchanged => self.toggle_unchanged(),
             KeyAction::NextHit | KeyAction::PreviousHit if self.ui.focus == PaneFocus::Output => {
                 return self.next_output_match(action == KeyAction::NextHit);
+            }
+            // What was searched for comes first, whatever pane has the focus; Esc ends the search.
+            KeyAction::NextRequest | KeyAction::NextFailed if self.ui.trace.search.is_some() => {
+                self.next_hit(true)
+            }
+            KeyAction::PreviousRequest | KeyAction::PreviousFailed
+                if self.ui.trace.search.is_some() =>
+            {
+                self.next_hit(false)
             }
             KeyAction::NextHit
             | KeyAction::PreviousHit

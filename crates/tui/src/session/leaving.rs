@@ -89,7 +89,7 @@ impl SessionScreen {
     fn status_line(&self, badge: SessionBadge) -> String {
         let state = &self.latest;
         let title = clean_line(&state.session.title);
-        let counts = state.tasks.status_counts();
+        let counts = state.tasks.work_counts();
         let mut facts = vec![status_words(badge, state).to_owned()];
         if counts.total() > 0 {
             facts.push(format!("{} of {} done", counts.done, counts.total()));
@@ -117,6 +117,9 @@ fn status_words(badge: SessionBadge, state: &SessionState) -> &'static str {
         SessionBadge::Stopped if state.plan.abandoned => "discarded",
         SessionBadge::Stopped if state.run.phase == RunPhase::Idle => "approved, not started",
         SessionBadge::Live | SessionBadge::Paused | SessionBadge::Stopped => "stopped",
+        SessionBadge::Done if state.run.phase == (RunPhase::Finished { success: false }) => {
+            "failed"
+        }
         SessionBadge::Done | SessionBadge::Replay => "finished",
     }
 }

@@ -52,13 +52,14 @@ use super::panes::output::{FailureTails, OutputCache};
 use super::panes::plan::{PlanCache, PlanView};
 use super::panes::scrub::{LaneCache, ScrubMarks};
 use super::panes::trace::{TraceCache, TraceColumns};
-use super::plan_text::PlanTextRow;
+use super::plan_text::{PlanTextRow, PreviewSource};
 use super::screen_areas::{ScreenAreas, SizeClass};
 use super::theme::{ColorDepth, Palette};
 use super::ui_state::{PaneFocus, UiState};
 use super::{ExitReason, SessionActions, SessionView, TuiError, UiAppearance, UiSettings};
 use planwright_model::event::Command;
 use planwright_model::{MicroDollars, RequestId, Seq, SessionId};
+use planwright_schedule::OtherBlock;
 use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::timeline::Timeline;
 use planwright_state::{RunPhase, SessionState};
@@ -140,6 +141,8 @@ pub(crate) struct SessionScreen {
     external_actions: VecDeque<ExternalAction>,
     actions: Option<Arc<dyn SessionActions>>,
     settings: UiSettings,
+    /// Blocks of the person's other plans, as they were when something was first edited here.
+    other_blocks: std::cell::OnceCell<Vec<OtherBlock>>,
     /// Two runs side by side, over everything else.
     compare: Option<Box<CompareScreen>>,
     /// A fork that was made here and is to be opened next.
@@ -176,6 +179,7 @@ impl SessionScreen {
             head,
             ui: UiState {
                 bookmarks: bookmarks.into_iter().map(|mark| (mark.seq, mark.note)).collect(),
+                opened_from_home: settings.opened_from_home,
                 ..UiState::default()
             },
             palette: settings.theme.palette(settings.color),
@@ -206,6 +210,7 @@ impl SessionScreen {
             external_actions: VecDeque::new(),
             actions: view.actions,
             settings: settings.clone(),
+            other_blocks: std::cell::OnceCell::new(),
             compare: None,
             created_fork: None,
             leaves_when_idle: false,
@@ -220,6 +225,9 @@ impl SessionScreen {
             screen.focus_new_request();
         }
         screen.follow_running();
+        if let Some(target) = view.target {
+            screen.open_target(&target);
+        }
         if view.asks_fork {
             screen.open_fork_card();
         }
@@ -229,6 +237,17 @@ impl SessionScreen {
     /// The state at the moment that is shown.
     pub(crate) fn state(&self) -> &SessionState {
         self.shown.as_deref().unwrap_or(&self.latest)
+    }
+
+    /// What shows what would follow from a change, planned around the person's other plans as the planner does.
+    pub(super) fn preview_source(&self) -> PreviewSource<'_> {
+        let others = self.other_blocks.get_or_init(|| {
+            let found = self.actions.as_ref().map(|actions| actions.other_plan_blocks(&self.id));
+            // Without them the dates are those of a person with one plan; the card has the right ones.
+            found.and_then(Result::ok).unwrap_or_default()
+        });
+        let (zone, now) = (&self.time_zone, (self.clock)());
+        PreviewSource { state: &self.latest, others, zone, now }
     }
 
     /// Whether this is a saved run, in which nothing can happen any more.
@@ -245,13 +264,12 @@ impl SessionScreen {
         }
     }
 
-    /// Whether an elapsed time on the screen grows. Nothing does while only the person can go on.
+    /// Whether an elapsed time on the screen grows: something runs, or a task waits for the person.
     pub(crate) fn is_ticking(&self) -> bool {
         self.shown.is_none()
             && !self.is_saved()
             && self.latest.run.is_active()
             && self.latest.session.closed.is_none()
-            && !self.latest.tasks.is_only_person_left()
     }
 
     /// The moment that is shown: the clock while something runs, else the time of the last event.
@@ -324,11 +342,6 @@ pub(crate) fn active_key_places(
                 places.push(KeyContext::Table);
             }
             places.push(KeyContext::Graph);
-            // The card of a plan is answered from the plan above it.
-            let asked = approval::current_request(state, ui);
-            if asked.is_some_and(|request| approval::is_plan_card(&request.kind)) {
-                places.push(KeyContext::Card);
-            }
         }
         PaneFocus::Trace => places.push(KeyContext::Trace),
         PaneFocus::Output => places.push(KeyContext::Output),
@@ -340,6 +353,13 @@ pub(crate) fn active_key_places(
         }
         PaneFocus::Files => places.push(KeyContext::Files),
         PaneFocus::Approval | PaneFocus::Scrub => {}
+    }
+    // The card of a plan stays in sight, so that its keys work from every pane.
+    let asked = approval::current_request(state, ui);
+    if ui.focus != PaneFocus::Approval
+        && asked.is_some_and(|request| approval::is_plan_card(&request.kind))
+    {
+        places.push(KeyContext::Card);
     }
     if mode.is_past() {
         // In the past nothing can be answered, so that its own keys go first.

@@ -10,7 +10,6 @@ use crate::panes::plan::{self, PlanView};
 use crate::panes::tabs::TabRow;
 use crate::panes::trace::WindowRow;
 use crate::panes::{approval, graph, scrub, trace};
-use crate::screen_areas::SizeClass;
 use crate::ui_state::PaneFocus;
 use planwright_state::replay::RecordSourceError;
 
@@ -97,10 +96,9 @@ impl SessionScreen {
     }
 
     fn select_node_at(&mut self, at: Position) {
-        let class = SizeClass::from_area(self.size);
         let body: Rect = match self.ui.view.kind {
             PlanView::Outline => plan::outline::outline_body(self.areas.graph),
-            _ => graph::graph_body(self.areas.graph, class),
+            _ => graph::graph_body(self.areas.graph, &self.areas),
         };
         if !body.contains(at) {
             return;
@@ -124,7 +122,7 @@ impl SessionScreen {
     }
 
     fn select_step_at(&mut self, at: Position) {
-        let body = trace::trace_body(self.areas.trace, SizeClass::from_area(self.size));
+        let body = trace::trace_body(self.areas.trace, &self.areas);
         let row = usize::from(at.y.saturating_sub(body.y));
         if let Some(WindowRow::Step { step, .. }) =
             self.trace.rows.get(row).filter(|_| body.contains(at))

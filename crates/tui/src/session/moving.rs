@@ -78,6 +78,8 @@ impl SessionScreen {
                 let rows = self.areas.output.height.saturating_sub(2).max(1);
                 self.move_in_output(direction * isize::try_from(rows).unwrap_or(1));
             }
+            // A plan that was not seen whole is what there is to read, whichever pane has the focus.
+            PaneFocus::Approval if self.has_unseen_commands() => self.page_outline(direction),
             PaneFocus::Approval => {
                 let rows = self.card.room.saturating_sub(1).max(1);
                 self.scroll_card(direction * isize::try_from(rows).unwrap_or(1));
@@ -190,7 +192,7 @@ impl SessionScreen {
                 }
                 self.open_task()
             }
-            PaneFocus::Output => ScreenEffect::Idle,
+            PaneFocus::Output => self.open_failure_behind_output(),
             // Enter never answers; where words are asked for it opens the box for them.
             PaneFocus::Approval => {
                 self.answer_selected_choice().unwrap_or_else(|| self.open_reply_box())
@@ -263,6 +265,11 @@ impl SessionScreen {
         if filtered && self.ui.focus == PaneFocus::Trace {
             self.ui.trace.only = None;
             self.ui.trace.role = None;
+        } else if self.plan.text.is_empty() && approval::card_count(self.state()) > 0 {
+            // Before there is a plan the question is all there is to look at.
+            self.ui.focus = PaneFocus::Approval;
+            let key = self.keymap.key_hint(KeyAction::Quit);
+            return self.show_message(format!("{key} leaves; the question stays open"));
         } else {
             self.ui.focus = PaneFocus::Graph;
         }

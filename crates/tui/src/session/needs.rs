@@ -2,6 +2,7 @@
 
 use super::external_actions::ExternalAction;
 use super::{ScreenEffect, SessionScreen};
+use crate::SessionTarget;
 use crate::panes::approval;
 use crate::panes::finished::finished_lines;
 use crate::panes::graph::title_of;
@@ -11,8 +12,8 @@ use crate::ui_state::{CardUi, PaneFocus};
 use crate::widgets::format_counted;
 use planwright_model::TaskId;
 use planwright_model::event::Command;
-use planwright_state::RunPhase;
 use planwright_state::replay::RecordSourceError;
+use planwright_state::{RunPhase, TaskStatus};
 use planwright_text::clean_line;
 
 impl SessionScreen {
@@ -65,6 +66,26 @@ impl SessionScreen {
         }
     }
 
+    /// Selects what the person chose before the session was opened.
+    pub(super) fn open_target(&mut self, target: &SessionTarget) {
+        let state = self.state();
+        let item = match target {
+            SessionTarget::Request(id) => {
+                state.requests.open.contains_key(id).then_some(NeedItem::Request(*id))
+            }
+            SessionTarget::Task(id) => state.tasks.position(id).map(|task| {
+                let failed = state.tasks.row(task).status == TaskStatus::Failed;
+                if failed { NeedItem::Failure(task) } else { NeedItem::Yours(task) }
+            }),
+        };
+        // A plan is read before it is answered: its card leaves the keys to the plan above it.
+        if let Some(item) = item
+            && !matches!(item, NeedItem::Request(_) if self.ui.focus == PaneFocus::Graph)
+        {
+            self.open_need(item);
+        }
+    }
+
     fn open_need(&mut self, item: NeedItem) -> ScreenEffect {
         self.ui.full_screen = false;
         match item {
@@ -86,6 +107,14 @@ impl SessionScreen {
             }
         }
         ScreenEffect::Draw
+    }
+
+    /// Opens the card of a failed task and selects the task.
+    pub(super) fn open_failure(&mut self, task: &TaskId) -> ScreenEffect {
+        match self.state().tasks.position(task) {
+            Some(task) => self.open_need(NeedItem::Failure(task)),
+            None => ScreenEffect::Draw,
+        }
     }
 
     /// Retries everything that failed.

@@ -7,6 +7,7 @@ use crate::ui_state::PaneFocus;
 use planwright_model::event::{ApprovalEvent, Event, Record, RunEvent, TaskEvent};
 use planwright_model::{Seq, TaskId};
 use planwright_state::replay::RecordSourceError;
+use planwright_state::trace::TraceEntry;
 use planwright_state::{SessionState, TaskStatus};
 use planwright_text::{clean_line, units};
 
@@ -50,8 +51,10 @@ impl SessionScreen {
     fn react_to_record(&mut self, record: &Record) {
         self.ui.sent = None;
         match &record.event {
-            Event::Approval(ApprovalEvent::Refused { command, why }) => {
-                self.ui.message = Some(format!("{} refused: {why}", command.replace('_', " ")));
+            Event::Approval(ApprovalEvent::Refused { .. }) => {
+                let told = TraceEntry::from_record(record);
+                self.ui.message =
+                    told.map(|told| clean_line(&told.text_with_titles(&self.latest)).into_owned());
                 self.ui.card.sent = false;
             }
             // The request stays open, with ideas or with why the answer could not be read.
@@ -91,7 +94,7 @@ impl SessionScreen {
                 Some(format!("yours to do: {}", title_of(task)))
             }
             Event::Run(RunEvent::Finished { success, .. }) => {
-                let counts = self.latest.tasks.status_counts();
+                let counts = self.latest.tasks.work_counts();
                 let done = units::format_part(counts.done as usize, counts.total() as usize);
                 let end = if *success { "done" } else { "ended" };
                 Some(format!("{end}: {done} tasks done, {} failed", counts.failed))

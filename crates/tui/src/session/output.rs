@@ -40,6 +40,20 @@ impl SessionScreen {
         ScreenEffect::Draw
     }
 
+    /// Goes from a task that was skipped to the failure because of which it was.
+    pub(super) fn open_failure_behind_output(&mut self) -> ScreenEffect {
+        let state = self.state();
+        let task = self.output_task().and_then(|task| state.tasks.position(&task));
+        let failed = task.and_then(|task| state.failure_behind(task));
+        match failed.map(|failed| state.tasks.id(failed).clone()) {
+            Some(failed) => {
+                self.close_output();
+                self.open_failure(&failed)
+            }
+            None => ScreenEffect::Idle,
+        }
+    }
+
     /// The task whose output is shown; none for all of them.
     fn output_task(&self) -> Option<TaskId> {
         let ui = &self.ui.output;

@@ -154,7 +154,7 @@ pub(crate) fn settings_items(themes: &[String]) -> Vec<PaletteItem> {
     let settings = PaletteItem::from_words(
         PaletteCommand::Settings,
         "Settings",
-        "provider, limits, theme, keys, motion",
+        "provider, limits, keys, motion",
     );
     let themes = themes.iter().map(|name| {
         let title = format!("Theme: {}", name.replace('_', " "));

@@ -10,6 +10,7 @@ use planwright_model::event::Command;
 use planwright_plan::edit::edits_from_file;
 use planwright_plan::graph::resolve_graph;
 use planwright_plan::plan_file::{PlanFile, PlanFileFormat, parse_plan_file, write_toml};
+use planwright_plan::plan_file_schedule::{LocalContext, add_start_times};
 use planwright_text::clean_line;
 
 /// Begins each line that says what is wrong; such lines are taken out again before the file is read.
@@ -69,12 +70,15 @@ impl SessionScreen {
         if let Some(roadmap) = self.latest.planning.roadmap.as_deref() {
             let edits = edits_from_file(before, &file.plan, roadmap);
             let edits = edits.map_err(|error| error.to_string())?;
-            preview_edits(&self.latest, &edits, &self.time_zone, self.today())?;
+            preview_edits(self.preview_source(), &edits)?;
         }
         let resolved =
             resolve_graph(&file.plan.tasks, |_| true).map_err(|cycle| cycle.to_string())?;
-        let facts = resolved.to_facts(&file.plan.tasks).into();
-        Ok(Command::Revise { plan: file.plan.into(), facts, normalization: file.normalization })
+        let mut facts = resolved.to_facts(&file.plan.tasks);
+        let local = LocalContext::from_clock(&(self.clock)().to_zoned(self.time_zone.clone()));
+        add_start_times(&mut facts, &file.plan, &local).map_err(|error| error.to_string())?;
+        let (plan, facts) = (file.plan.into(), facts.into());
+        Ok(Command::Revise { plan, facts, normalization: file.normalization })
     }
 
     fn reopen_plan_file(&mut self, key: String, typed: &str, reasons: &[String]) -> ScreenEffect {

@@ -36,7 +36,9 @@ impl SessionScreen {
 
     /// How often elapsed times are drawn anew while nothing else happens.
     pub(crate) fn tick_interval(&self) -> Duration {
-        if self.reduced_motion { TICK.1 } else { TICK.0 }
+        // What waits for the person waits for minutes.
+        let slow = self.reduced_motion || self.latest.tasks.is_only_person_left();
+        if slow { TICK.1 } else { TICK.0 }
     }
 
     pub(super) fn change_speed(&mut self, faster: bool) -> ScreenEffect {

@@ -121,7 +121,7 @@ impl SessionScreen {
             Ok((edits, _)) if edits.is_empty() => RowReading::default(),
             Ok((edits, words)) => {
                 let lead = words.join(" · ");
-                match preview_edits(&self.latest, &edits, &self.time_zone, today) {
+                match preview_edits(self.preview_source(), &edits) {
                     Ok(effect) => {
                         let parts = [lead, effect];
                         let parts = parts.into_iter().filter(|part| !part.is_empty());
@@ -252,7 +252,7 @@ impl SessionScreen {
         let changes = self.plan.changes.as_ref()?;
         let only_moved = changes.kinds.get(node) == Some(&PlanRowChange::Moved);
         let (was, row) = (changes.before.get(node)?, self.text_row(node)?);
-        let same_place = was.after == row.after && was.days != row.days;
+        let same_place = was.needs == row.needs && was.days != row.days;
         was.days.filter(|_| only_moved && same_place).map(|days| days.first)
     }
 
@@ -262,7 +262,7 @@ impl SessionScreen {
         let date = Some(PlanDate::on_day(day));
         let edits = vec![PlanEdit::SetDate { node, field: DateField::FixedStart, date }];
         let today = self.today();
-        match preview_edits(&self.latest, &edits, &self.time_zone, today) {
+        match preview_edits(self.preview_source(), &edits) {
             Ok(_) => {
                 let words = format!("put {title} back to {}", format_date(day, today));
                 self.send_command(Command::Edit { edits }, words)

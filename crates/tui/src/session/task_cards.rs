@@ -20,6 +20,7 @@ impl SessionScreen {
         let open = self.state().open_occurrences(&task).first().copied();
         let mut card = TaskCard::new(task, open);
         card.output = self.last_output(&card.task).unwrap_or_default();
+        card.unsent = self.ui.card_texts.remove(&card.task).unwrap_or_default();
         self.ui.overlay = Some(Overlay::Task(Box::new(card)));
         ScreenEffect::Draw
     }
@@ -66,7 +67,14 @@ impl SessionScreen {
     ) -> Result<ScreenEffect, RecordSourceError> {
         let outcome = card.on_key(event, &self.task_card_context());
         match outcome {
-            TaskCardOutcome::Close => return Ok(ScreenEffect::Draw),
+            TaskCardOutcome::Close => {
+                self.keep_card_text(*card);
+                return Ok(ScreenEffect::Draw);
+            }
+            TaskCardOutcome::GoTo(task) => {
+                self.keep_card_text(*card);
+                return Ok(self.open_failure(&task));
+            }
             TaskCardOutcome::Stay => {}
             TaskCardOutcome::Copy(text) => {
                 self.request_external_action(ExternalAction::Copy { text });
@@ -77,12 +85,20 @@ impl SessionScreen {
                 return Ok(self.send_task_command(command, words));
             }
             TaskCardOutcome::Run(action) => {
-                self.ui.select_task(card.task);
+                self.ui.select_task(card.task.clone());
+                self.keep_card_text(*card);
                 return self.perform_action(action);
             }
         }
         self.ui.overlay = Some(Overlay::Task(card));
         Ok(ScreenEffect::Draw)
+    }
+
+    /// Keeps what was typed in a card that closes.
+    fn keep_card_text(&mut self, card: TaskCard) {
+        if !card.unsent.is_empty() {
+            self.ui.card_texts.insert(card.task, card.unsent);
+        }
     }
 
     /// Sends a command about a task and keeps what undoes it.

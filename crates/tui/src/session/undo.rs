@@ -42,7 +42,8 @@ impl SessionScreen {
         }
         let unlock = match self.latest.planning.locked.first() {
             Some(node) => {
-                format!("; {} on {node} unlocks it", self.keymap.key_hint(KeyAction::Lock))
+                let (key, title) = (self.keymap.key_hint(KeyAction::Lock), self.row_title(node));
+                format!("; {key} on \"{title}\" unlocks it")
             }
             None => String::new(),
         };
@@ -52,21 +53,21 @@ impl SessionScreen {
     /// Puts the revision before or after the current one in its place, as a new revision that asks again.
     fn switch_revision(&mut self, again: bool) -> Result<ScreenEffect, RecordSourceError> {
         let Some(head) = adjacent_revision(&self.latest.plan.revisions, again).cloned() else {
-            let words = if again { "there is no later revision" } else { "this is the first plan" };
-            return Ok(self.show_message(format!("{words}, there is nothing to go to")));
+            let words = if again { "this is the last draft" } else { "this is the first draft" };
+            return Ok(self.show_message(words));
         };
         let record = self.history.record_at(head.seq)?;
         let Some(Event::Plan(PlanEvent::Proposed { plan, facts, normalization, .. })) =
             record.as_ref().map(|record| &record.event)
         else {
-            return Ok(self.show_message(format!("r{} cannot be read any more", head.revision)));
+            return Ok(self.show_message(format!("draft {} can't be read", head.revision)));
         };
         let command = Command::Revise {
             plan: plan.clone(),
             facts: facts.clone(),
             normalization: normalization.clone(),
         };
-        Ok(self.send_command(command, format!("the plan of r{} again", head.revision)))
+        Ok(self.send_command(command, format!("back to draft {}", head.revision)))
     }
 }
 

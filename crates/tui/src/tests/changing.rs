@@ -116,9 +116,9 @@ fn a_change_is_taken_back_by_name() {
     assert!(shown.text(120, 40).contains("nothing to redo"));
     let locked = PlanningEvent::NodeLocked { node: "p1.t1".into() };
     let mut shown = outlined().with(locked).live();
-    shown.draw(120, 40);
+    shown.draw(200, 60);
     shown.press(&["u"]);
-    assert!(shown.text(120, 40).contains("# on p1.t1 unlocks it"));
+    assert!(shown.text(200, 60).contains("\" unlocks it"), "{}", shown.text(200, 60));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn the_former_revision_of_a_plan_file_comes_back() {
     let mut shown = Fixture::release().live();
     shown.draw(120, 40);
     shown.press(&["u"]);
-    assert!(shown.text(120, 40).contains("this is the first plan"));
+    assert!(shown.text(120, 40).contains("this is the first draft"));
     let mut shown = Fixture::revised().live();
     shown.draw(120, 40);
     shown.press(&["u"]);
@@ -134,7 +134,7 @@ fn the_former_revision_of_a_plan_file_comes_back() {
         Some(Command::Revise { plan, .. }) => assert_eq!(*plan, release_plan()),
         other => panic!("{other:?}"),
     }
-    assert!(shown.text(120, 40).contains("sent: the plan of r1 again"));
+    assert!(shown.text(120, 40).contains("sent: back to draft 1"));
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn an_answer_is_picked_from_a_list() {
     shown.press(&["Enter"]);
     let given = answer(&mut shown);
     assert_eq!(given.action, planwright_model::ChoiceAction::Reply);
-    assert_eq!(given.answers["day"], "Mon 13 Jul");
+    assert_eq!(given.answers["day"], "Fri 10 Jul");
     // Down and back to none.
     let mut shown = request("question");
     shown.press(&["j", "j", "j"]);
@@ -158,7 +158,7 @@ fn an_answer_is_picked_from_a_list() {
     shown.press(&["k", "k", "k"]);
     assert_eq!(shown.screen.ui.card.choice, None);
     shown.press(&["j", "Enter"]);
-    assert_eq!(answer(&mut shown).answers["day"], "Mon 13 Jul");
+    assert_eq!(answer(&mut shown).answers["day"], "Fri 10 Jul");
     // A second press while it is on its way sends nothing.
     shown.press(&["Enter"]);
     assert_eq!(shown.sent(), None);

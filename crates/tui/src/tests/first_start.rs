@@ -89,6 +89,8 @@ fn hours_are_chosen_from_the_card_and_kept() {
     assert!(frame.contains("Kept: Mon – Fri 19:00 – 21:00"), "{frame}");
     start.press(&[KeyCode::Tab]);
     insta::assert_snapshot!("first_start_hours_80x24", start.frame(80, 24));
+    insta::assert_snapshot!("first_start_hours_120x40", start.frame(120, 40));
+    insta::assert_snapshot!("first_start_hours_200x60", start.frame(200, 60));
     start.press(&[KeyCode::Tab, KeyCode::Char('u')]);
     assert_eq!(start.kept(), None);
     start.press(&[KeyCode::Char('u')]);

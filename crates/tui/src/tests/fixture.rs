@@ -48,6 +48,7 @@ pub(crate) fn settings() -> UiSettings {
         keys: KeyOverrides::default(),
         ascii: false,
         reduced_motion: false,
+        opened_from_home: false,
         color: ColorDepth::True,
         session_budget: planwright_model::MicroDollars(2_000_000),
         now,
@@ -133,6 +134,9 @@ impl Fixture {
         let until: Timestamp = format!("2026-06-08T{time}Z").parse().unwrap();
         let mut records = recorded_journal("release_run");
         records.retain(|record| record.at <= until);
+        // The clock of whoever watches is never behind what happened.
+        let ahead = until.duration_since(now()).as_millis();
+        pass(i64::try_from(ahead).unwrap().max(0));
         Self::from_records(records)
     }
 
@@ -411,6 +415,7 @@ impl Fixture {
             bookmarks: Vec::new(),
             actions: None,
             asks_fork: false,
+            target: None,
             commands: live.then_some(sender),
             start_at: None,
             plays: false,

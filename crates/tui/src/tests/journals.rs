@@ -8,9 +8,10 @@ use planwright_model::event::{ApprovalEvent, Event, Record};
 use planwright_model::{ApprovalTarget, Request, RequestKind};
 
 /// Every card: its name, the journal it is in, and which of the requests there it is.
-const CARDS: [(&str, &str, usize); 24] = [
+const CARDS: [(&str, &str, usize); 27] = [
     ("questions", "questions", 1),
     ("question", "question", 1),
+    ("kind", "kind", 1),
     ("goal", "goal", 1),
     ("pattern", "drafts", 1),
     ("outline", "drafts", 3),
@@ -27,6 +28,8 @@ const CARDS: [(&str, &str, usize); 24] = [
     ("permission_file", "permission_file", 2),
     ("command", "command", 2),
     ("task_cap", "task_cap", 2),
+    ("agent_question", "agent_question", 2),
+    ("partly_done", "partly_done", 2),
     ("consent", "consent", 1),
     ("model_trouble", "model_trouble", 1),
     ("cap", "cap", 2),
@@ -85,7 +88,7 @@ pub(crate) fn card_request(name: &str) -> Request {
 }
 
 /// Every kind of request that the engine can ask; drafts by what they are a draft of.
-const KINDS: [&str; 17] = [
+const KINDS: [&str; 19] = [
     "final_plan",
     "cap",
     "in_doubt",
@@ -103,6 +106,8 @@ const KINDS: [&str; 17] = [
     "task_cap",
     "consent",
     "model_trouble",
+    "agent_question",
+    "partly_done",
 ];
 
 /// A new kind does not compile until it stands here, and fails the test below until the engine was recorded asking it.
@@ -127,6 +132,8 @@ fn kind_name(kind: &RequestKind) -> &'static str {
         RequestKind::TaskCap { .. } => KINDS[14],
         RequestKind::Consent { .. } => KINDS[15],
         RequestKind::ModelTrouble { .. } => KINDS[16],
+        RequestKind::AgentQuestion { .. } => KINDS[17],
+        RequestKind::PartlyDone { .. } => KINDS[18],
     }
 }
 

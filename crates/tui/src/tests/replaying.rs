@@ -14,7 +14,7 @@ use crate::event_loop::InteractiveScreen as _;
 use crate::keymap::KeyChord;
 use crate::session::{ScreenEffect, ScreenMessage};
 use crate::ui_state::PaneFocus;
-use crate::{CompareView, ExitReason, SessionActions};
+use crate::{ComparableSession, CompareView, ExitReason, SessionActions};
 use planwright_model::event::SessionEvent;
 use planwright_model::{RunKind, Seq, SessionId, TaskLink, TaskNode};
 use planwright_state::SessionState;
@@ -56,10 +56,27 @@ impl SessionActions for Answering {
     }
 
     fn compare_sessions(&self, _: &SessionId, with: &str) -> Result<CompareView, String> {
-        if with == "nobody" {
+        if with == "c0ffee" {
             return Err("no session begins with `nobody`".to_owned());
         }
         Ok(two_runs())
+    }
+
+    fn comparable_sessions(&self, _: &SessionId) -> Result<Vec<ComparableSession>, String> {
+        let item = |id: &str, title: &str, is_parent| ComparableSession {
+            id: SessionId::new(id),
+            title: title.to_owned(),
+            at: "2026-06-07T09:30:00Z".parse().unwrap(),
+            is_parent,
+        };
+        Ok(vec![item(B, "Release 2.0 of the parser", true), item("c0ffee", "Nobody's plan", false)])
+    }
+
+    fn other_plan_blocks(
+        &self,
+        _: &SessionId,
+    ) -> Result<Vec<planwright_schedule::OtherBlock>, String> {
+        Ok(Vec::new())
     }
 
     fn export_session(
@@ -250,13 +267,17 @@ fn a_session_opens_a_comparison_over_itself_and_comes_back() {
     shown.press(&[":"]);
     shown.type_text("compare with");
     shown.press(&["Enter"]);
+    let text = shown.text(120, 40);
+    assert!(text.contains("forked from it · Sun 7 Jun 09:30"), "{text}");
+    insta::assert_snapshot!("compare_list_120x40", shown.frame(120, 40));
     shown.type_text("nobody");
+    assert!(shown.text(120, 40).contains("1 of 2"));
     shown.press(&["Enter"]);
     assert!(shown.text(120, 40).contains("no session begins with `nobody`"));
     shown.press(&[":"]);
     shown.type_text("compare with");
     shown.press(&["Enter"]);
-    shown.type_text("91d0");
+    // The run that this one was forked from is the first.
     shown.press(&["Enter"]);
     assert!(shown.text(120, 40).contains("compare · A Release 2.0"));
     assert_ne!(shown.press(&["q"]), ScreenEffect::Exit(ExitReason::BackToList));
@@ -367,7 +388,7 @@ fn a_landmark_selects_its_task_in_every_pane() {
     let text = shown.text(120, 40);
     assert!(text.contains("╔═ ✗ 2 min ═"), "{text}");
     let frame = shown.text(80, 24);
-    assert!(frame.contains("─✗─"), "{frame}");
+    assert!(frame.contains("[✗ Fuzz"), "{frame}");
     assert!(frame.contains("\n Fuzz for 2 minutes   command: "), "{frame}");
 }
 

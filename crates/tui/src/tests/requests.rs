@@ -40,6 +40,9 @@ fn every_kind_of_request_is_drawn() {
     for (name, fixture) in every_request() {
         insta::assert_snapshot!(format!("{name}_120x40"), fixture.live().frame(120, 40));
         insta::assert_snapshot!(format!("{name}_80x24"), fixture.live().frame(80, 24));
+        if ["kind", "question"].contains(&name) {
+            insta::assert_snapshot!(format!("{name}_200x60"), fixture.live().frame(200, 60));
+        }
     }
 }
 
@@ -74,6 +77,17 @@ fn changes_are_requested_for_marked_nodes() {
     assert_eq!(answer.text.as_deref(), Some("split it in two, q a x"));
     assert_eq!(answer.nodes.len(), 2);
     assert!(shown.screen.ui.marks.is_empty());
+}
+
+#[test]
+fn what_was_understood_of_a_request_is_shown_before_it_is_sent() {
+    let mut shown = request("planned");
+    shown.press(&["r"]);
+    type_text(&mut shown, "only on weekends, make it more fun");
+    let text = shown.text(120, 40);
+    assert!(text.contains("Understood"), "{text}");
+    insta::assert_snapshot!("understood_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("understood_80x24", shown.frame(80, 24));
 }
 
 #[test]
@@ -140,6 +154,28 @@ fn a_denial_can_say_why_and_needs_no_reason() {
 }
 
 #[test]
+fn a_rule_is_the_command_or_the_first_words_that_are_typed() {
+    let mut shown = request("permission");
+    let (_, fixture) = every_request().into_iter().find(|(name, _)| *name == "permission").unwrap();
+    let command =
+        fixture.state().requests.oldest_open().unwrap().request.asked_command().unwrap().to_owned();
+    shown.press(&["A", "w"]);
+    assert_eq!(shown.sent(), None);
+    assert!(shown.text(120, 40).contains("or its first words and *"));
+    insta::assert_snapshot!("rule_120x40", shown.frame(120, 40));
+    shown.press(&["Enter"]);
+    let answer = answered(&mut shown);
+    assert_eq!((answer.action, answer.text), (ChoiceAction::AllowAlways, Some(command)));
+
+    let mut shown = request("permission");
+    shown.press(&["A", "w"]);
+    type_text(&mut shown, " and more *");
+    shown.press(&["Enter"]);
+    assert_eq!(shown.sent(), None);
+    assert!(shown.text(120, 40).contains("does not begin with"));
+}
+
+#[test]
 fn discarding_a_draft_asks_first_in_the_list_too() {
     for name in ["outline", "planned", "rfc"] {
         let mut shown = request(name);
@@ -178,7 +214,11 @@ fn every_answer_has_a_key_that_gives_it() {
             let opened = shown.screen.ui.composer.is_some()
                 || shown.screen.ui.overlay.is_some()
                 || shown.screen.ui.row_editor.is_some();
-            assert!(opened || shown.sent().is_some(), "{name}: {}", row.label);
+            // Without a draft there is nothing to edit yet, and that is said.
+            let refused = row.action == crate::keymap::KeyAction::Edit
+                && state.planning.outline.is_none()
+                && shown.screen.ui.message.is_some();
+            assert!(opened || refused || shown.sent().is_some(), "{name}: {}", row.label);
         }
     }
 }
@@ -265,6 +305,13 @@ fn a_node_is_edited_field_by_field() {
     let command = Some("make it".to_owned());
     let edit = PlanEdit::SetDoer { node: leaf.id.clone(), doer: TaskAssignee::Shell, command };
     assert_eq!(shown.sent(), Some(Command::Edit { edits: vec![edit] }));
+    // A name gives the person's own task to somebody else.
+    shown.press(&["e", "Tab", "Ctrl-U"]);
+    type_text(&mut shown, "Ben");
+    assert!(shown.text(120, 40).contains("done by Ben"), "{}", shown.text(120, 40));
+    shown.press(&["Enter"]);
+    let edit = PlanEdit::Assign { node: leaf.id.clone(), owner: "Ben".to_owned() };
+    assert_eq!(shown.sent(), Some(Command::Edit { edits: vec![edit] }));
 }
 
 #[test]
@@ -285,6 +332,8 @@ fn nodes_are_added_removed_moved_and_linked() {
     shown.screen.ui.select_task(leaves[0].clone());
     shown.press(&["i"]);
     type_text(&mut shown, "More");
+    insta::assert_snapshot!("adding_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("adding_80x24", shown.frame(80, 24));
     shown.press(&["Enter"]);
     assert!(
         matches!(shown.sent(), Some(Command::Edit { edits }) if matches!(&edits[..], [PlanEdit::Insert { fields, .. }] if fields.title.as_deref() == Some("More")))

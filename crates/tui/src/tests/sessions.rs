@@ -177,7 +177,7 @@ fn what_needs_the_person_is_one_list_oldest_first_and_n_opens_the_next() {
     stage.press(&["!"]);
     insta::assert_snapshot!("home_inbox_120x40", stage.frame(120, 40));
     stage.press(&["Esc", "j", "Enter"]);
-    assert!(matches!(stage.home.chosen, Some(HomeExit::Open(_))), "{:?}", stage.home.chosen);
+    assert!(matches!(stage.home.chosen, Some(HomeExit::OpenTarget(..))), "{:?}", stage.home.chosen);
 }
 
 #[test]
@@ -279,6 +279,7 @@ fn a_late_plan_shows_the_ways_to_catch_up_and_applies_the_chosen_one() {
     stage.press(&["C"]);
     insta::assert_snapshot!("catch_up_120x40", stage.frame(120, 40));
     insta::assert_snapshot!("catch_up_80x24", stage.frame(80, 24));
+    insta::assert_snapshot!("catch_up_200x60", stage.frame(200, 60));
     stage.press(&["j"]);
     let skipping = stage.frame(120, 40);
     assert!(skipping.contains("skipped"), "{skipping}");
@@ -288,7 +289,7 @@ fn a_late_plan_shows_the_ways_to_catch_up_and_applies_the_chosen_one() {
     stage.press(&["k", "k", "k", "a"]);
     let left_out = vec![TaskOccurrence::new(task, None)];
     let way = CatchUpWay::MoveLate;
-    let command = Command::CatchUp { way, left_out, by: Actor::Person };
+    let command = Command::CatchUp { way, left_out, busy: Vec::new(), by: Actor::Person };
     assert_eq!(stage.requested(), Some(command));
     stage.press(&["u"]);
     assert_eq!(stage.requested(), Some(Command::Undo));

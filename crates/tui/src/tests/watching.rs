@@ -52,7 +52,9 @@ fn the_output_of_a_task_has_the_full_width() {
     let at = |words: &str| lines.iter().position(|line| line.contains(words)).unwrap();
     assert!(at("unexpected_eof") < at("warning"), "both streams are in one order:\n{text}");
     assert!(at("warning") < at("deeply_nested"), "{text}");
-    shown.press(&["Esc"]);
+    shown.press(&["/", "r", "e", "s", "u", "l", "t"]);
+    insta::assert_snapshot!("output_search_120x40", shown.frame(120, 40));
+    shown.press(&["Esc", "Esc"]);
     assert!(shown.text(120, 40).contains("graph"), "the others have their room back");
     shown.press(&["Esc"]);
     assert_eq!(shown.screen.ui.focus, PaneFocus::Graph);

@@ -12,6 +12,12 @@ use planwright_text::{clean_line, clean_text};
 /// The longest line a field takes.
 const LIMIT: usize = 2_000;
 
+/// What is said about pasted text that was cut.
+pub(crate) fn cut_message(limit: usize) -> String {
+    let limit = planwright_text::units::format_count(limit as u64);
+    format!("the text was cut: at most {limit} characters fit here")
+}
+
 /// One line of text that is being typed.
 #[derive(Clone, Debug)]
 pub(crate) struct TextField {
@@ -87,6 +93,12 @@ impl TextField {
         let room = LIMIT.saturating_sub(self.text().chars().count());
         let line = clean_line(text).replace('\n', " ");
         self.area.insert_str(line.chars().take(room).collect::<String>());
+    }
+
+    /// What is said when a text does not fit as a whole.
+    pub(crate) fn cut_message(&self, pasted: &str) -> Option<String> {
+        let room = LIMIT.saturating_sub(self.text().chars().count());
+        (pasted.chars().count() > room).then(|| cut_message(LIMIT))
     }
 
     pub(crate) fn draw(&self, area: Rect, style: Style, buf: &mut Buffer) {

@@ -34,12 +34,25 @@ pub(crate) fn draw_pane_divider(buf: &mut Buffer, x: u16, rows: Rect, style: Sty
     }
     for y in rows.y..rows.bottom() {
         let is_rule = |x: u16| matches!(buf[(x, y)].symbol(), "─" | "━" | "┄" | "┅");
-        let glyph = match (y == rows.y, is_rule(x - 1), is_rule(x + 1)) {
-            (true, ..) => "┬",
-            (false, true, true) => "┼",
-            (false, true, false) => "┤",
-            (false, false, true) => "├",
-            (false, false, false) => "│",
+        let is_heavy = |x: u16| matches!(buf[(x, y)].symbol(), "━" | "┅");
+        let (left, right) = (is_rule(x - 1), is_rule(x + 1));
+        let glyph = match (y == rows.y, y + 1 == rows.bottom(), left, right) {
+            (true, ..) => match (is_heavy(x - 1), is_heavy(x + 1)) {
+                (true, true) => "┯",
+                (true, false) => "┭",
+                (false, true) => "┮",
+                (false, false) => "┬",
+            },
+            (_, true, true, true) => "┴",
+            (_, true, true, false) => "┘",
+            (_, true, false, true) => "└",
+            (_, _, true, true) if is_heavy(x - 1) || is_heavy(x + 1) => "┿",
+            (_, _, true, true) => "┼",
+            (_, _, true, false) if is_heavy(x - 1) => "┥",
+            (_, _, true, false) => "┤",
+            (_, _, false, true) if is_heavy(x + 1) => "┝",
+            (_, _, false, true) => "├",
+            (_, _, false, false) => "│",
         };
         buf[(x, y)].set_symbol(glyph).set_style(style);
     }

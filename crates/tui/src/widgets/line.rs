@@ -24,6 +24,30 @@ pub(crate) fn pieces_width(pieces: &[StyledPiece<'_>]) -> usize {
     pieces.iter().map(|(text, _)| display_width(&clean_line(text))).sum()
 }
 
+/// A title as titles are written: a goal that was typed in small letters begins with a large one.
+pub(crate) fn capitalize_title(title: &str) -> String {
+    let mut letters = title.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    // A name such as iPhone stays as it is.
+    if letters.clone().next().is_some_and(char::is_uppercase) {
+        return title.to_owned();
+    }
+    first.to_uppercase().chain(letters).collect()
+}
+
+/// Text that fits so many cells without a word that is cut: whole clauses go, the last one first.
+pub(crate) fn fit_clauses(text: &str, cols: usize) -> String {
+    let mut kept = text;
+    for boundary in ["; ", ", "] {
+        while display_width(kept) > cols
+            && let Some((fewer, _)) = kept.rsplit_once(boundary)
+        {
+            kept = fewer;
+        }
+    }
+    truncate_end(kept, cols).into_owned()
+}
+
 /// A row that is being written.
 pub(crate) struct ScreenLine<'b> {
     buf: &'b mut Buffer,

@@ -8,7 +8,9 @@ mod when_input;
 
 pub(crate) use field::TextField;
 pub(crate) use frame::{draw_frame, draw_pane_divider};
-pub(crate) use line::{ScreenLine, StyledPiece, pieces_width, styled_piece};
+pub(crate) use line::{
+    ScreenLine, StyledPiece, capitalize_title, fit_clauses, pieces_width, styled_piece,
+};
 pub(crate) use rule::{RuleKind, draw_pane_rule};
 pub(crate) use when_input::{NOT_A_TIME, WhenInput};
 

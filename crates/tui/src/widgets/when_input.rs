@@ -33,6 +33,19 @@ impl WhenInput {
         Self { field: TextField::new(&text), selected: true, usual: current.time() }
     }
 
+    /// Opens with what was typed before and not sent.
+    pub(crate) fn with_text(self, text: &str) -> Self {
+        if text.is_empty() {
+            return self;
+        }
+        Self { field: TextField::new(text), selected: false, ..self }
+    }
+
+    /// What was typed; empty as long as that is nothing.
+    pub(crate) fn typed(&self) -> &str {
+        if self.selected { "" } else { self.field.text().trim() }
+    }
+
     pub(crate) fn on_key(&mut self, event: &KeyEvent) {
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         let replaces =

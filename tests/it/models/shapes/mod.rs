@@ -71,9 +71,11 @@ impl Stage {
         let about = Act::json(&json!({"capabilities": ["completion", "tools"]}));
         let server = Server::start_beside(Some(about), shape.acts.clone()).await;
         let base = if shape.format == Format::OpenAi { "/v1" } else { "" };
+        // In an open conversation words alone complete nothing.
+        let profile = if matches!(shape.task, TaskEnd::Answers(_)) { "small" } else { "auto" };
         let config = format!(
-            "protocol = \"tools\"\n[limits]\nretries = 1\nconnect_sec = 2\nfirst_byte_sec = 1\nidle_sec = 1\n\
-             total_sec = 6\n[providers.mock]\nkind = \"{}\"\nbase_url = \"{}{base}\"\nmodel = \"m\"\n\
+            "profile = \"{profile}\"\nprotocol = \"tools\"\nmodel_call_limit_sec = 2\noutage_wait_min = 0\n[limits]\nretries = 1\n\
+             connect_sec = 2\n[providers.mock]\nkind = \"{}\"\nbase_url = \"{}{base}\"\nmodel = \"m\"\n\
              api_key_cmd = \"echo {KEY}\"\n",
             shape.format.kind(),
             server.url

@@ -2,6 +2,7 @@
 
 mod effects;
 mod phrasings;
+mod planned;
 mod plans;
 mod shared_requests;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use toml::Spanned;
 
+use planwright_model::requests::RESERVED_QUESTION_KEYS;
 use planwright_model::{PatternType, Role};
 
 use super::format::parse_time_of_day;
@@ -32,10 +33,11 @@ pub(super) fn fault_at<T>(
 }
 
 /// Placeholders that every text may contain.
-const KNOWN: [&str; 21] = [
+const KNOWN: [&str; 22] = [
     "it",
     "It",
     "subject",
+    "goal",
     "place",
     "in place",
     "budget",
@@ -155,6 +157,11 @@ fn check_questions(file: &Blueprint) -> CheckResult {
         if question.text.trim().is_empty() {
             let message = format!("the question \"{}\" has no text", question.key.get_ref());
             return Err(fault_at(&question.key, message, "write the question"));
+        }
+        if RESERVED_QUESTION_KEYS.contains(&question.key.get_ref().as_str()) {
+            let message =
+                format!("\"{}\" is a value of the planner itself", question.key.get_ref());
+            return Err(fault_at(&question.key, message, "give the question another key"));
         }
         let counted = file.counts.contains_key(question.key.get_ref());
         if counted && question.default.trim().parse::<u32>().is_err() {

@@ -57,6 +57,9 @@ pub struct Blueprint {
     /// A few minutes to a day: one to four tasks without phases.
     #[serde(default)]
     pub small: bool,
+    /// How often it happens if the goal names no rhythm.
+    #[serde(default)]
+    pub rhythm: Option<BlueprintRepeat>,
     /// Minutes a week, for kinds whose amount is a rhythm.
     #[serde(default)]
     pub weekly: Option<Spanned<u32>>,
@@ -219,50 +222,118 @@ impl EffortRange {
     }
 }
 
-/// A phase, a cycle or a sub-goal.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BlueprintGroup {
-    /// The name by which links refer to it.
-    #[serde(default)]
-    pub key: Option<Spanned<String>>,
-    pub title: Spanned<String>,
-    #[serde(default)]
-    pub why: String,
-    #[serde(default)]
-    pub done_when: String,
-    /// Percent of the span, for kinds with `weekly`.
-    #[serde(default)]
-    pub weeks_share: Option<u32>,
-    #[serde(default)]
-    pub intensity: Option<u8>,
-    #[serde(default)]
-    pub stream: Option<String>,
-    /// Its predecessors; by default the previous one in the same stream.
-    #[serde(default)]
-    pub after: Option<Vec<BlueprintLink>>,
-    #[serde(default)]
-    pub every: Option<BlueprintRepeat>,
-    #[serde(default)]
-    pub at_time: Option<Spanned<String>>,
-    #[serde(default)]
-    pub on: RepeatDays,
-    #[serde(default)]
-    pub optional: bool,
-    #[serde(default)]
-    pub when: Vec<Spanned<String>>,
-    #[serde(default)]
-    pub unless: Vec<String>,
-    #[serde(default)]
-    pub min_weeks: Option<u16>,
-    #[serde(default)]
-    pub max_weeks: Option<u16>,
-    #[serde(default, rename = "phase")]
-    pub phases: Vec<BlueprintGroup>,
-    #[serde(default, rename = "sub_goal")]
-    pub sub_goals: Vec<BlueprintGroup>,
-    #[serde(default, rename = "task")]
-    pub tasks: Vec<BlueprintTask>,
+/// Declares a part of a blueprint: the fields that groups and tasks share, and its own. A flattened struct would accept
+/// fields that do not exist.
+macro_rules! blueprint_part {
+    ($(#[$about:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            /// The name by which links refer to it.
+            #[serde(default)]
+            pub key: Option<Spanned<String>>,
+            pub title: Spanned<String>,
+            #[serde(default)]
+            pub why: String,
+            #[serde(default)]
+            pub done_when: String,
+            #[serde(default)]
+            pub intensity: Option<u8>,
+            #[serde(default)]
+            pub stream: Option<String>,
+            /// Its predecessors; by default the previous one in the same stream.
+            #[serde(default)]
+            pub after: Option<Vec<BlueprintLink>>,
+            #[serde(default)]
+            pub every: Option<BlueprintRepeat>,
+            #[serde(default)]
+            pub at_time: Option<Spanned<String>>,
+            #[serde(default)]
+            pub on: RepeatDays,
+            #[serde(default)]
+            pub optional: bool,
+            #[serde(default)]
+            pub when: Vec<Spanned<String>>,
+            #[serde(default)]
+            pub unless: Vec<String>,
+            #[serde(default)]
+            pub min_weeks: Option<u16>,
+            #[serde(default)]
+            pub max_weeks: Option<u16>,
+            $($own)*
+        }
+    };
+}
+
+blueprint_part! {
+    /// A phase, a cycle or a sub-goal.
+    pub struct BlueprintGroup {
+        /// Percent of the span, for kinds with `weekly`.
+        #[serde(default)]
+        pub weeks_share: Option<u32>,
+        #[serde(default, rename = "phase")]
+        pub phases: Vec<BlueprintGroup>,
+        #[serde(default, rename = "sub_goal")]
+        pub sub_goals: Vec<BlueprintGroup>,
+        #[serde(default, rename = "task")]
+        pub tasks: Vec<BlueprintTask>,
+    }
+}
+
+blueprint_part! {
+    /// A task or a milestone.
+    pub struct BlueprintTask {
+        /// Minutes for doing it once.
+        #[serde(default)]
+        pub effort: Option<Spanned<EffortRange>>,
+        /// Minutes more for each of a count.
+        #[serde(default)]
+        pub per: BTreeMap<String, f64>,
+        /// Percent of the time of its phase, for kinds with `weekly`.
+        #[serde(default)]
+        pub share: Option<u32>,
+        #[serde(default)]
+        pub split: Option<Spanned<CountSplit>>,
+        /// The minutes that the goal states for one occurrence replace the effort.
+        #[serde(default)]
+        pub stated: bool,
+        #[serde(default)]
+        pub role: Role,
+        #[serde(default)]
+        pub milestone: bool,
+        /// Never left out to save time, such as the visit to a doctor.
+        #[serde(default)]
+        pub keep: bool,
+        /// Done in one go on one day. What has a day of its own always is.
+        #[serde(default)]
+        pub whole: bool,
+        /// Whoever does it, if not the person.
+        #[serde(default)]
+        pub who: Option<String>,
+        #[serde(default)]
+        pub prefer: Option<BlueprintPreference>,
+        /// On exactly that day.
+        #[serde(default)]
+        pub at: Option<Spanned<AnchorDate>>,
+        /// At the latest then.
+        #[serde(default)]
+        pub by: Option<Spanned<AnchorDate>>,
+        /// How often in each period.
+        #[serde(default)]
+        pub times: Option<u16>,
+        /// When a repeated task begins.
+        #[serde(default)]
+        pub from: Option<Spanned<AnchorDate>>,
+        /// When a repeated task ends.
+        #[serde(default)]
+        pub until: Option<Spanned<AnchorDate>>,
+        /// Repeated for every topic of the phase.
+        #[serde(default)]
+        pub per_topic: bool,
+        #[serde(default)]
+        pub risks: Vec<String>,
+    }
 }
 
 impl BlueprintGroup {
@@ -271,84 +342,6 @@ impl BlueprintGroup {
         let inner = self.phases.iter().chain(&self.sub_goals).flat_map(Self::all_tasks);
         inner.chain(&self.tasks).collect()
     }
-}
-
-/// A task or a milestone.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BlueprintTask {
-    #[serde(default)]
-    pub key: Option<Spanned<String>>,
-    pub title: Spanned<String>,
-    #[serde(default)]
-    pub why: String,
-    #[serde(default)]
-    pub done_when: String,
-    /// Minutes for doing it once.
-    #[serde(default)]
-    pub effort: Option<Spanned<EffortRange>>,
-    /// Minutes more for each of a count.
-    #[serde(default)]
-    pub per: BTreeMap<String, f64>,
-    /// Percent of the time of its phase, for kinds with `weekly`.
-    #[serde(default)]
-    pub share: Option<u32>,
-    #[serde(default)]
-    pub split: Option<Spanned<CountSplit>>,
-    /// The minutes that the goal states for one occurrence replace the effort.
-    #[serde(default)]
-    pub stated: bool,
-    #[serde(default)]
-    pub role: Role,
-    #[serde(default)]
-    pub milestone: bool,
-    #[serde(default)]
-    pub optional: bool,
-    /// Whoever does it, if not the person.
-    #[serde(default)]
-    pub who: Option<String>,
-    #[serde(default)]
-    pub prefer: Option<BlueprintPreference>,
-    /// On exactly that day.
-    #[serde(default)]
-    pub at: Option<Spanned<AnchorDate>>,
-    /// At the latest then.
-    #[serde(default)]
-    pub by: Option<Spanned<AnchorDate>>,
-    #[serde(default)]
-    pub after: Option<Vec<BlueprintLink>>,
-    #[serde(default)]
-    pub stream: Option<String>,
-    #[serde(default)]
-    pub when: Vec<Spanned<String>>,
-    #[serde(default)]
-    pub unless: Vec<String>,
-    #[serde(default)]
-    pub min_weeks: Option<u16>,
-    #[serde(default)]
-    pub max_weeks: Option<u16>,
-    #[serde(default)]
-    pub every: Option<BlueprintRepeat>,
-    /// How often in each period.
-    #[serde(default)]
-    pub times: Option<u16>,
-    #[serde(default)]
-    pub at_time: Option<Spanned<String>>,
-    #[serde(default)]
-    pub on: RepeatDays,
-    /// When a repeated task begins.
-    #[serde(default)]
-    pub from: Option<Spanned<AnchorDate>>,
-    /// When a repeated task ends.
-    #[serde(default)]
-    pub until: Option<Spanned<AnchorDate>>,
-    #[serde(default)]
-    pub intensity: Option<u8>,
-    /// Repeated for every topic of the phase.
-    #[serde(default)]
-    pub per_topic: bool,
-    #[serde(default)]
-    pub risks: Vec<String>,
 }
 
 impl BlueprintTask {
@@ -379,6 +372,8 @@ pub struct BlueprintLink {
     pub on: String,
     pub kind: LinkKind,
     pub lag: Option<CalendarSpan>,
+    /// What the lag keeps in a short plan: the time that paint, post or an office takes.
+    pub least: Option<CalendarSpan>,
     /// Share of the predecessor's minutes to wait, in percent.
     pub percent: u32,
     pub why: String,
@@ -392,6 +387,8 @@ struct LinkFields {
     kind: LinkKind,
     #[serde(default)]
     lag: Option<CalendarSpan>,
+    #[serde(default)]
+    least: Option<CalendarSpan>,
     #[serde(default)]
     percent: u32,
     #[serde(default)]
@@ -418,15 +415,23 @@ impl<'de> Visitor<'de> for LinkVisitor {
             on: on.to_owned(),
             kind: LinkKind::FS,
             lag: None,
+            least: None,
             percent: 0,
             why: String::new(),
         })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<BlueprintLink, A::Error> {
-        let LinkFields { on, kind, lag, percent, why } =
+        let LinkFields { on, kind, lag, least, percent, why } =
             LinkFields::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(BlueprintLink { on, kind, lag, percent, why })
+        let too_long =
+            least.is_some_and(|least| lag.is_none_or(|lag| least.in_minutes() > lag.in_minutes()));
+        if too_long {
+            return Err(de::Error::custom(
+                "the least waiting time is longer than the lag; write least = as long as lag = or shorter",
+            ));
+        }
+        Ok(BlueprintLink { on, kind, lag, least, percent, why })
     }
 }
 

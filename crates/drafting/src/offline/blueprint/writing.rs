@@ -210,6 +210,11 @@ impl BlueprintWriter<'_> {
         };
         if let Some(fixed) = task.fixed_start {
             self.text_line("at", &from_day(fixed.day));
+            if let Some(time) = fixed.time.filter(|_| task.recurrence.is_none()) {
+                self.text_line("at_time", &time.strftime("%H:%M").to_string());
+            }
+        } else if task.in_one_piece {
+            self.line("whole", "true");
         }
         if let Some(due) = task.due {
             self.text_line("by", &from_day(due.day));

@@ -76,7 +76,19 @@ pub(super) fn parse_amount(
     let (count, next) = parse_count(words, index, article)?;
     let next = words.skip_fillers(next, &["more", "full", "whole"]);
     let unit = TimeUnit::from_name(words.text_at(next))?;
-    Some(UnitAmount { count, unit, end: next + 1 })
+    // "a 6 year old" has an age, and what was two years ago has passed.
+    if words.is_any_of(next + 1, &["old", "older", "ago"]) {
+        return None;
+    }
+    // "10 h 30 min" is one length.
+    let minutes = (unit == TimeUnit::Hour && !words.clause_starts_at(next + 1))
+        .then(|| parse_number(words.text_at(next + 1)))
+        .flatten()
+        .filter(|_| TimeUnit::from_name(words.text_at(next + 2)) == Some(TimeUnit::Minute));
+    match minutes {
+        Some(minutes) => Some(UnitAmount { count: count + minutes / 60.0, unit, end: next + 3 }),
+        None => Some(UnitAmount { count, unit, end: next + 1 }),
+    }
 }
 
 fn parse_count(
@@ -87,8 +99,11 @@ fn parse_count(
     if words.phrase_starts_at(index, "half an") || words.phrase_starts_at(index, "half a") {
         return Some((0.5, index + 2));
     }
-    if words.phrase_starts_at(index, "a couple of") {
-        return Some((2.0, index + 3));
+    if words.phrase_starts_at(index, "a couple") {
+        return Some((2.0, words.skip_fillers(index + 2, &["of"])));
+    }
+    if words.phrase_starts_at(index, "a few") {
+        return Some((3.0, index + 2));
     }
     if words.is_any_of(index, &["a", "an"]) {
         return (article == ArticlePolicy::CountsAsOne).then_some((1.0, index + 1));
@@ -96,26 +111,47 @@ fn parse_count(
     parse_number(words.text_at(index)).map(|number| (number, index + 1))
 }
 
-const NUMBERS: [&str; 13] = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve",
+const NUMBERS: [&str; 20] = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
 ];
+const TENS: [&str; 8] =
+    ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+
+/// Parses a number in words.
+pub(super) fn parse_number_word(text: &str) -> Option<f64> {
+    if let Some(place) = NUMBERS.iter().position(|name| *name == text) {
+        return Some(place as f64);
+    }
+    if let Some(place) = TENS.iter().position(|name| *name == text) {
+        return Some(place as f64 * 10.0 + 20.0);
+    }
+    (text == "dozen").then_some(12.0)
+}
 
 /// Parses a number in digits or in words. Of a range such as "5-6" the lower end is used, since a plan should fit a
 /// slow week.
 pub(super) fn parse_number(text: &str) -> Option<f64> {
-    if let Some(place) = NUMBERS.iter().position(|name| *name == text) {
-        return Some(place as f64);
-    }
-    match text {
-        "fifteen" => return Some(15.0),
-        "sixteen" => return Some(16.0),
-        "twenty" => return Some(20.0),
-        "thirty" => return Some(30.0),
-        "forty" => return Some(40.0),
-        "sixty" => return Some(60.0),
-        "ninety" => return Some(90.0),
-        _ => {}
+    if let Some(number) = parse_number_word(text) {
+        return Some(number);
     }
     let low = text.split_once('-').map_or(text, |(low, _)| low);
     let digits = low.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -142,6 +178,11 @@ mod tests {
         assert_eq!(read("1.5 hours"), Some((1.5, TimeUnit::Hour)));
         assert_eq!(read("a couple of weeks"), Some((2.0, TimeUnit::Week)));
         assert_eq!(read("5-6 hours"), Some((5.0, TimeUnit::Hour)));
+        assert_eq!(read("10 h 30 min"), Some((10.5, TimeUnit::Hour)));
+        assert_eq!(read("2 hours 15 minutes"), Some((2.25, TimeUnit::Hour)));
+        assert_eq!(read("fifty minutes"), Some((50.0, TimeUnit::Minute)));
+        assert_eq!(read("a few weeks"), Some((3.0, TimeUnit::Week)));
+        assert_eq!(read("6 year old"), None, "an age");
         assert_eq!(read("a newsletter"), None);
         assert_eq!(read("6"), None);
     }

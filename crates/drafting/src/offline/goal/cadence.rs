@@ -4,6 +4,7 @@ use jiff::civil::{Time, Weekday};
 
 use super::amount::{self, ArticlePolicy, TimeUnit, UnitAmount, WEEKS_PER_MONTH, parse_number};
 use super::dates::parse_weekday;
+use super::described_rhythm;
 use super::words::GoalWords;
 
 /// How often something happens: this many times in every `interval` units.
@@ -28,7 +29,7 @@ pub enum CadencePeriod {
 }
 
 impl CadencePeriod {
-    fn from_unit(unit: TimeUnit) -> Option<Self> {
+    pub(super) fn from_unit(unit: TimeUnit) -> Option<Self> {
         Some(match unit {
             TimeUnit::Minute | TimeUnit::Hour => return None,
             TimeUnit::Day => Self::Day,
@@ -100,12 +101,10 @@ pub struct PerPeriod {
 /// Minutes that the goal allocates, per week or per occurrence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum GoalTimeBudget {
-    Weekly(f64),
+    /// With the minutes of one day, if they were stated for every day: "10 minutes a day".
+    Weekly { minutes: f64, each_day: Option<f64> },
     /// "20 minutes every day": the length of one occurrence.
-    Occurrence {
-        minutes: f64,
-        every: CadencePeriod,
-    },
+    Occurrence { minutes: f64, every: CadencePeriod },
 }
 
 /// Finds "N hours a week" and similar phrases, and marks the words as read.
@@ -168,10 +167,13 @@ fn budget_for_amount(
 }
 
 fn weekly_budget(unit: TimeUnit, minutes: f64, working_days: u16) -> Option<GoalTimeBudget> {
-    Some(GoalTimeBudget::Weekly(match unit {
-        TimeUnit::Day => minutes * f64::from(working_days),
-        unit => minutes / unit.in_weeks()?,
-    }))
+    Some(match unit {
+        TimeUnit::Day => GoalTimeBudget::Weekly {
+            minutes: minutes * f64::from(working_days),
+            each_day: Some(minutes),
+        },
+        unit => GoalTimeBudget::Weekly { minutes: minutes / unit.in_weeks()?, each_day: None },
+    })
 }
 
 /// Things that are produced, in the singular.
@@ -200,6 +202,11 @@ const PRODUCED_THINGS: [&str; 22] = [
     "sprint",
 ];
 
+/// Returns whether a noun in the singular is something that is produced.
+pub fn is_produced(noun: &str) -> bool {
+    PRODUCED_THINGS.contains(&noun)
+}
+
 /// Finds "one project per month", "a blog post every week", and marks the words as read.
 pub(super) fn find_per_period(words: &mut GoalWords<'_>) -> Option<PerPeriod> {
     for index in 0..words.len() {
@@ -211,6 +218,9 @@ pub(super) fn find_per_period(words: &mut GoalWords<'_>) -> Option<PerPeriod> {
         if let Some((found, end)) = parse_per_period_at(words, index, count) {
             if found.made {
                 words.mark_used(index..end);
+            } else if words.is_any_of(end - 2, &["a", "per"]) {
+                // "10 Spanish words a day": the words stay the subject, the rest is the rhythm.
+                words.mark_used(end - 2..end);
             }
             return Some(found);
         }
@@ -237,6 +247,10 @@ fn parse_per_period_at(
         if !words.is_any_of(link, &["per", "every", "each", "a"]) {
             continue;
         }
+        // "a book in a year" has a year for it.
+        if words.is_any_of(link - 1, &["in", "for", "over", "within", "of", "to", "at", "on"]) {
+            return None;
+        }
         let Some((period, end)) = parse_period(words, link + 1) else { continue };
         let noun = to_singular(words.text_at(link - 1));
         let made = PRODUCED_THINGS.contains(&noun.as_str());
@@ -257,16 +271,20 @@ pub(super) fn to_singular(text: &str) -> String {
 /// Parses "week", "2 weeks", "other week" after "every".
 fn parse_period(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
     let (interval, at) = match words.text_at(index) {
-        "other" | "second" => (2, index + 1),
-        "third" => (3, index + 1),
+        "other" | "second" | "2nd" => (2, index + 1),
+        "third" | "3rd" => (3, index + 1),
+        "fourth" | "4th" => (4, index + 1),
         text => parse_number(text).map_or((1, index), |number| (round_count(number), index + 1)),
     };
+    if let Some(day) = parse_weekday(words.text_at(at)).filter(|_| at > index) {
+        return Some((GoalCadence { interval, ..weekly_on_days(&[day]) }, at + 1));
+    }
     let period = CadencePeriod::from_unit(TimeUnit::from_name(words.text_at(at))?)?;
     Some((GoalCadence { interval, ..GoalCadence::once_per(period) }, at + 1))
 }
 
 fn round_count(number: f64) -> u16 {
-    number.round().clamp(1.0, 999.0) as u16
+    number.round().clamp(1.0, 60_000.0) as u16
 }
 
 /// Finds how often the goal repeats, and marks the words as read. "weekly" takes its day from an "every Friday" beside it.
@@ -288,14 +306,46 @@ fn find_next_cadence(
     for index in 0..words.len() {
         let found = parse_times_per_period(words, index)
             .or_else(|| parse_every_period(words, index))
+            .or_else(|| parse_round_length(words, index))
+            .or_else(|| parse_day_of_month(words, index))
             .or_else(|| parse_cadence_adverb(words, index))
-            .or_else(|| parse_plural_days(words, index));
+            .or_else(|| parse_plural_days(words, index))
+            .or_else(|| parse_listed_days(words, index));
         if let Some((cadence, end)) = found.filter(|(cadence, _)| fits(cadence)) {
+            if described_rhythm::is_described(words, index) {
+                continue;
+            }
             words.mark_used(index..end);
             return Some(cadence);
         }
     }
     None
+}
+
+/// Parses "two-week sprints", "a 3-week cycle": the length of a round is its rhythm.
+fn parse_round_length(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
+    const ROUNDS: [&str; 8] =
+        ["sprint", "sprints", "iteration", "iterations", "cycle", "cycles", "cadence", "rhythm"];
+    let found = amount::parse_amount(words, index, ArticlePolicy::Ignored)?;
+    let period = CadencePeriod::from_unit(found.unit)?;
+    let interval = round_count(found.count);
+    words
+        .is_any_of(found.end, &ROUNDS)
+        .then(|| (GoalCadence { interval, ..GoalCadence::once_per(period) }, found.end))
+}
+
+/// Parses "the first Monday of every month": once a month.
+fn parse_day_of_month(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
+    const NTH: [&str; 9] =
+        ["first", "second", "third", "fourth", "last", "1st", "2nd", "3rd", "4th"];
+    let start = words.skip_fillers(index, &["on", "the", "every", "each"]);
+    let day = parse_weekday(words.text_at(start + 1)).is_some()
+        || words.is_any_of(start + 1, &["day", "weekday", "workday"]);
+    let of = words.skip_fillers(start + 2, &["of", "in", "every", "each", "the", "a"]);
+    let monthly = words.is_any_of(start, &NTH) && day && of > start + 2;
+    let recurs = words.contains_word(index..of, &["every", "each"]);
+    (monthly && recurs && words.is_any_of(of, &["month"]))
+        .then(|| (GoalCadence::once_per(CadencePeriod::Month), of + 1))
 }
 
 fn parse_cadence_adverb(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
@@ -355,6 +405,26 @@ fn parse_day_list(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, u
     Some((weekly_on_days(&days), end))
 }
 
+/// Parses "Mon, Wed & Fri", "Tue/Thu", "Monday, Wednesday, Friday": a list of days means that it recurs. Two days in
+/// full may be one weekend.
+fn parse_listed_days(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
+    let at = words.skip_fillers(index, &["on", "always"]);
+    let joined: Option<Vec<Weekday>> =
+        words.text_at(at).split(['/', '-', '+', '&']).map(parse_weekday).collect();
+    if let Some(days) = joined.filter(|days| days.len() > 1 && !words.text_at(at).contains('-')) {
+        return Some((weekly_on_days(&days), at + 1));
+    }
+    let (cadence, end) = parse_day_list(words, at)?;
+    let short = (at..end).any(|place| {
+        let text = words.text_at(place);
+        text.len() < 5 && parse_weekday(text).is_some()
+    });
+    let led =
+        index > 0 && words.is_any_of(index - 1, &["by", "until", "before", "from", "between"]);
+    let enough = cadence.on.len() > if short { 1 } else { 2 };
+    (enough && !led).then_some((cadence, end))
+}
+
 /// Parses "on Fridays", "weekdays": a plural means that it recurs.
 fn parse_plural_days(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
     let at = words.skip_fillers(index, &["on"]);
@@ -399,10 +469,14 @@ fn spread_weekdays(times: u16) -> Vec<Weekday> {
     }
 }
 
-/// Finds "at 8", "at 7:30 pm", "at noon", and marks the words as read.
-pub(super) fn find_time_of_day(words: &mut GoalWords<'_>) -> Option<Time> {
+/// Words before a time that make it one end of a span.
+const BOUNDS: [&str; 7] = ["from", "between", "to", "until", "by", "before", "after"];
+
+/// Finds "at 8", "at 7:30 pm", "at noon", "7pm", and marks the words as read.
+/// Finds the time by which something is done, and marks the words as read: "by 5 pm", "before 17:30".
+pub(super) fn find_due_time(words: &mut GoalWords<'_>) -> Option<Time> {
     for index in 0..words.len() {
-        if words.text_at(index) != "at" {
+        if !words.is_any_of(index, &["by", "before", "until", "till"]) {
             continue;
         }
         let half = match words.text_at(index + 2) {
@@ -410,15 +484,42 @@ pub(super) fn find_time_of_day(words: &mut GoalWords<'_>) -> Option<Time> {
             "am" => Some(0),
             _ => None,
         };
-        let Some(time) = parse_clock_time(words.text_at(index + 1), half) else { continue };
-        words.mark_used(
-            index
-                ..index
-                    + 2
-                    + usize::from(
-                        half.is_some() || words.is_any_of(index + 2, &["o'clock", "sharp"]),
-                    ),
-        );
+        let text = words.text_at(index + 1);
+        let named = matches!(text, "noon" | "midday" | "midnight");
+        let oclock = words.is_any_of(index + 2, &["o'clock", "sharp"]);
+        let clock =
+            text.contains(':') && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
+        if half.is_none() && !named && !oclock && !clock {
+            continue;
+        }
+        let Some(time) = parse_clock_time(text, half) else { continue };
+        // Midnight is the end of the day, and not its beginning.
+        let time = if text == "midnight" { Time::new(23, 45, 0, 0).ok()? } else { time };
+        words.mark_used(index..index + 2 + usize::from(half.is_some() || oclock));
+        return Some(time);
+    }
+    None
+}
+
+pub(super) fn find_time_of_day(words: &mut GoalWords<'_>) -> Option<Time> {
+    for index in 0..words.len() {
+        let led = words.text_at(index) == "at";
+        let place = index + usize::from(led);
+        let half = match words.text_at(place + 1) {
+            "pm" => Some(12),
+            "am" => Some(0),
+            _ => None,
+        };
+        // Without "at" only "7 pm" and "19:30" are times; one end of a span is none.
+        let clear = half.is_some() || words.text_at(place).contains(':');
+        let bound = words.is_any_of(index.wrapping_sub(1), &BOUNDS)
+            || words.is_any_of(place + 1 + usize::from(half.is_some()), &["to", "until", "and"]);
+        if !led && (!clear || bound) {
+            continue;
+        }
+        let Some(time) = parse_clock_time(words.text_at(place), half) else { continue };
+        let closes = half.is_some() || words.is_any_of(place + 1, &["o'clock", "sharp"]);
+        words.mark_used(index..place + 1 + usize::from(closes));
         return Some(time);
     }
     None
@@ -430,6 +531,11 @@ fn parse_clock_time(text: &str, half: Option<i8>) -> Option<Time> {
         "midnight" => return Time::new(0, 0, 0, 0).ok(),
         _ => {}
     }
+    let (text, half) = match (text.strip_suffix("pm"), text.strip_suffix("am")) {
+        (Some(text), _) => (text, Some(12)),
+        (None, Some(text)) => (text, Some(0)),
+        _ => (text, half),
+    };
     let (hour, minute) = text.split_once([':', '.']).unwrap_or((text, "0"));
     let (hour, minute): (i8, i8) = (hour.parse().ok()?, minute.parse().ok()?);
     let hour = match half {

@@ -17,8 +17,28 @@ pub struct GoalCount {
 /// How many words may stand between the number and its noun: "two senior backend engineers".
 const MAX_MODIFIERS: usize = 2;
 /// Measures whose plural has no ending.
-const MEASURES: [&str; 10] =
-    ["kg", "km", "lb", "lbs", "kilos", "kilometers", "kilometres", "miles", "gb", "tb"];
+const MEASURES: [&str; 20] = [
+    "kg",
+    "km",
+    "lb",
+    "lbs",
+    "kilos",
+    "kilometers",
+    "kilometres",
+    "miles",
+    "gb",
+    "tb",
+    "meters",
+    "metres",
+    "pounds",
+    "liters",
+    "litres",
+    "feet",
+    "inches",
+    "sqm",
+    "m²",
+    "grams",
+];
 /// Plurals that say nothing about what is counted.
 const EMPTY_NOUNS: [&str; 6] = ["times", "things", "ways", "others", "steps", "percent"];
 
@@ -29,11 +49,36 @@ pub(super) fn find_counts(words: &GoalWords<'_>) -> Vec<(GoalCount, Range<usize>
     for index in 0..words.len() {
         if let Some((count, end)) = count_at(words, index)
             && found.iter().all(|(known, _)| known.noun != count.noun)
+            && !is_rate(words, end)
+            && !is_present(words, index, end)
         {
             found.push((count, index..end));
         }
     }
     found
+}
+
+/// Returns whether a count is one of every day or week, and not of the plan: "10 words a day".
+fn is_rate(words: &GoalWords<'_>, end: usize) -> bool {
+    let led = words.is_any_of(end, &["a", "an", "per", "each", "every"]);
+    (led && TimeUnit::from_name(words.text_at(end + 1)).is_some())
+        || words.is_any_of(end, &["daily", "weekly", "monthly"])
+}
+
+/// Returns whether a count says how things are now: "I can run 8 km now".
+fn is_present(words: &GoalWords<'_>, index: usize, end: usize) -> bool {
+    let start = words.clause_start(index);
+    let now = ["now", "currently", "already", "today", "moment", "present"];
+    words.contains_word(start..index, &["currently", "already", "now"])
+        || words.phrase_starts_at(start, "i can")
+        || (words.contains_word(end..end + 3, &now)
+            && words.contains_word(start..index, &["i", "we", "can", "do"]))
+}
+
+/// Returns whether a noun is a measure, which a plan may exceed in a step: a run of 10 km on the way to 8 km.
+pub fn is_measure(noun: &str) -> bool {
+    let last = noun.rsplit(' ').next().unwrap_or(noun);
+    MEASURES.iter().any(|known| to_singular(known) == last)
 }
 
 fn count_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalCount, usize)> {
@@ -50,8 +95,67 @@ fn count_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalCount, usize)> {
         return Some((GoalCount { noun: "person".to_owned(), amount }, index + 3));
     }
     let (amount, next) = amount_at(words, index)?;
+    if bare_people(words, index).is_some() {
+        return Some((GoalCount { noun: "person".to_owned(), amount }, next));
+    }
     let place = counted_noun(words, next)?;
-    Some((GoalCount { noun: to_singular(words.text_at(place)), amount }, place + 1))
+    let noun = to_singular(words.text_at(place));
+    // "20 square meters".
+    let shape = words.text_at(place.saturating_sub(1));
+    let noun = match shape {
+        "square" | "cubic" if place > next => format!("{shape} {noun}"),
+        _ => noun,
+    };
+    Some((GoalCount { noun, amount }, place + 1))
+}
+
+/// Meals, parties and stays that are for a number of people: "dinner for 14".
+const FOR_PEOPLE: [&str; 30] = [
+    "dinner",
+    "lunch",
+    "brunch",
+    "breakfast",
+    "meal",
+    "supper",
+    "feast",
+    "barbecue",
+    "bbq",
+    "picnic",
+    "potluck",
+    "party",
+    "reception",
+    "buffet",
+    "catering",
+    "cater",
+    "cook",
+    "cooking",
+    "table",
+    "gathering",
+    "thanksgiving",
+    "wedding",
+    "trip",
+    "cabin",
+    "offsite",
+    "retreat",
+    "workshop",
+    "game",
+    "banquet",
+    "tea",
+];
+
+/// Returns where "for 14" starts, if it counts people without a noun.
+pub(super) fn bare_people(words: &GoalWords<'_>, index: usize) -> Option<usize> {
+    const FOLLOWS: [&str; 16] = [
+        "on", "in", "at", "by", "next", "this", "tonight", "tomorrow", "with", "before", "for",
+        "and", "today", "every", "of", "under",
+    ];
+    let number = whole_number(words.text_at(index)).filter(|number| (2..=500).contains(number))?;
+    let start = index.checked_sub(1).filter(|start| words.is_any_of(*start, &["for"]))?;
+    let ends = words.clause_starts_at(index + 1) || words.is_any_of(index + 1, &FOLLOWS);
+    let paid = words.char_before(index).is_some_and(|sign| matches!(sign, '$' | '€' | '£' | '¥'))
+        || words.char_right_after(index).is_some_and(|sign| matches!(sign, '$' | '€' | '£' | '%'));
+    let eaten = words.contains_word(0..index, &FOR_PEOPLE);
+    (number > 1 && ends && eaten && !paid).then_some(start)
 }
 
 /// Parses a whole number in digits or words, "1,200" included, and returns the index after it.
@@ -80,7 +184,7 @@ fn whole_number(text: &str) -> Option<u32> {
 }
 
 /// Returns where the noun stands that a number counts: the first plural after it, before the phrase ends.
-fn counted_noun(words: &GoalWords<'_>, index: usize) -> Option<usize> {
+pub(super) fn counted_noun(words: &GoalWords<'_>, index: usize) -> Option<usize> {
     for place in index..=index + MAX_MODIFIERS {
         let text = words.text_at(place);
         if text.is_empty() || words.clause_starts_at(place) {
@@ -94,7 +198,13 @@ fn counted_noun(words: &GoalWords<'_>, index: usize) -> Option<usize> {
             return None;
         }
         if MEASURES.contains(&text) || is_plural(text) {
-            return Some(place);
+            // "40 sales people": a plural before another is a modifier.
+            let next = words.text_at(place + 1);
+            let modifies = place < index + MAX_MODIFIERS
+                && is_plural(next)
+                && !words.clause_starts_at(place + 1)
+                && TimeUnit::from_name(next).is_none();
+            return Some(place + usize::from(modifies));
         }
     }
     None
@@ -106,9 +216,18 @@ const ENDS: [&str; 22] = [
     "per", "every", "each", "is", "this", "next", "until", "before",
 ];
 
-const IRREGULAR: [(&str, &str); 10] = [
+const IRREGULAR: [(&str, &str); 19] = [
+    ("gäste", "guest"),
+    ("personen", "person"),
+    ("leute", "person"),
+    ("invités", "guest"),
+    ("personnes", "person"),
+    ("invitados", "guest"),
+    ("personas", "person"),
+    ("ospiti", "guest"),
     ("people", "person"),
     ("persons", "person"),
+    ("ppl", "person"),
     ("children", "child"),
     ("women", "woman"),
     ("men", "man"),

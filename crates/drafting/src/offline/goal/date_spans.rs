@@ -4,7 +4,7 @@ use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 
 use super::dates::{
-    DateContext, DateDoubt, DateMatch, next_or_same_weekday, parse_month, year_number,
+    DateContext, DateDoubt, DateMatch, DateReading, next_or_same_weekday, parse_month, year_number,
 };
 use super::region::YearSeason;
 use super::words::GoalWords;
@@ -18,10 +18,88 @@ pub(super) fn span_in(words: &GoalWords<'_>, index: usize, at: DateContext) -> O
         let first = Date::new(i16::try_from(year).ok()?, 1, 1).ok()?;
         return Some(DateMatch::from_span(first, first.last_of_year(), index + 1));
     }
-    part_of_month(words, index, at).or_else(|| quarter(words, index, at)).or_else(|| {
-        let (first, end) = month_first(words, index, at.today)?;
-        Some(DateMatch::from_span(first, first.last_of_month(), end))
-    })
+    part_of_month(words, index, at)
+        .or_else(|| week_of_month(words, index, at))
+        .or_else(|| quarter(words, index, at))
+        .or_else(|| {
+            let (first, end) = month_first(words, index, at.today)?;
+            Some(DateMatch::from_span(first, first.last_of_month(), end))
+        })
+}
+
+/// "over Christmas" is until New Year, and "over Easter" from Friday to Monday; other holidays are one day.
+pub(super) fn holiday_days(name: &str, found: &DateMatch) -> Option<DateMatch> {
+    let DateReading::Day(day) = found.reading else { return Some(found.clone()) };
+    let (before, after) = match name {
+        "christmas" | "xmas" => (1, 7),
+        "easter" => (2, 1),
+        "thanksgiving" => (0, 3),
+        _ => return Some(found.clone()),
+    };
+    let from = day.checked_sub(before.days()).ok()?;
+    Some(DateMatch::from_span(from, day.checked_add(after.days()).ok()?, found.end))
+}
+
+/// "the summer" after "over".
+pub(super) fn season_of(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+    season_days(YearSeason::from_name(words.text_at(index))?, index + 1, at)
+}
+
+/// "the last week of July", "the first weekend in May": seven days of the month, or its Saturday and Sunday.
+pub(super) fn week_of_month(
+    words: &GoalWords<'_>,
+    index: usize,
+    at: DateContext,
+) -> Option<DateMatch> {
+    let place = match words.text_at(index) {
+        "first" => Some(0),
+        "second" => Some(1),
+        "third" => Some(2),
+        "last" => None,
+        _ => return None,
+    };
+    let weekend = words.is_any_of(index + 1, &["weekend"]);
+    if !weekend && !words.is_any_of(index + 1, &["week"]) {
+        return None;
+    }
+    let month = words.skip_fillers(index + 2, &["of", "in"]);
+    let (first, end) = month_first(words, month, at.today).filter(|_| month > index + 2)?;
+    let last = first.last_of_month();
+    let (from, to) = if weekend {
+        let saturday = match place {
+            Some(place) => next_or_same_weekday(first, Weekday::Saturday)?
+                .checked_add((7 * place).days())
+                .ok()?,
+            None => {
+                last.checked_sub(i32::from(last.weekday().since(Weekday::Saturday)).days()).ok()?
+            }
+        };
+        (saturday, saturday.tomorrow().ok()?)
+    } else {
+        let from = match place {
+            Some(place) => first.checked_add((7 * place).days()).ok()?,
+            None => last.checked_sub(6.days()).ok()?,
+        };
+        (from, from.checked_add(6.days()).ok()?)
+    };
+    Some(DateMatch::from_span(from, to, end))
+}
+
+/// "next September", "this September": the month itself; `index` is the month. The month that is on is not the next.
+fn named_month(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+    let (first, end) = later_month(words, index, at.today)?;
+    Some(DateMatch::from_span(first, first.last_of_month(), end))
+}
+
+/// Returns the first day of the month after "next": never this month's.
+pub(super) fn later_month(
+    words: &GoalWords<'_>,
+    index: usize,
+    today: Date,
+) -> Option<(Date, usize)> {
+    let (first, end) = month_first(words, index, today)?;
+    let first = if first <= today { first.checked_add(1.year()).ok()? } else { first };
+    Some((first, end))
 }
 
 fn season_days(season: YearSeason, end: usize, at: DateContext) -> Option<DateMatch> {
@@ -38,6 +116,11 @@ pub(super) fn this_span(words: &GoalWords<'_>, index: usize, at: DateContext) ->
     if text == "weekend" {
         let (saturday, sunday) = weekend(at.today, 0)?;
         return Some(DateMatch::from_span(saturday, sunday, index + 1));
+    }
+    // "this may be": a verb.
+    let is_month = text != "may" || words.is_capitalized(index);
+    if let Some((first, end)) = month_first(words, index, at.today).filter(|_| is_month) {
+        return Some(DateMatch::from_span(first.max(at.today), first.last_of_month(), end));
     }
     if !matches!(text, "week" | "month" | "quarter" | "year") {
         return None;
@@ -66,7 +149,13 @@ pub(super) fn next_span(words: &GoalWords<'_>, index: usize, at: DateContext) ->
         return Some(DateMatch::from_span(saturday, sunday, index + 2));
     }
     if let Some(season) = YearSeason::from_name(words.text_at(index + 1)) {
-        return season_days(season, index + 2, at);
+        // The season that is on is not the next one.
+        let (from, to) = season.coming_days(at.today, at.region)?;
+        let found = DateMatch::from_span(from, to, index + 2);
+        return Some(found.with_doubt(DateDoubt::Season));
+    }
+    if let Some(found) = named_month(words, index + 1, at) {
+        return Some(found);
     }
     if !words.is_any_of(index + 1, &["week", "month", "quarter", "year"]) {
         return None;

@@ -4,8 +4,11 @@ use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 
 use super::date_spans;
+use super::day_parts;
+use super::foreign_dates;
 use super::region::{CalendarRegion, NamedHoliday, YearSeason};
 use super::words::GoalWords;
+use crate::calendar_names::MONTHS;
 
 /// Today, and what dates depend on besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,14 +95,18 @@ pub(super) fn bare_date(words: &GoalWords<'_>, index: usize, at: DateContext) ->
     }
     let found = match text {
         "on" | "at" | "over" | "for" => date_after(words, text, after, at),
-        "in" => date_spans::span_in(words, after, at),
+        "in" | "during" | "throughout" => date_spans::span_in(words, after, at),
         "from" | "between" => date_range(words, index + 1, at),
-        "today" | "tonight" | "tomorrow" => named_day(words, index, at),
+        "today" | "tonight" | "tomorrow" | "tmrw" | "tomorow" | "tommorow" | "tommorrow" => {
+            named_day(words, index, at)
+        }
         "next" => named_day(words, index, at).or_else(|| date_spans::next_span(words, index, at)),
+        "day" => named_day(words, index, at),
         "this" => {
             named_day(words, index, at).or_else(|| date_spans::this_span(words, index + 1, at))
         }
         "mid" | "early" | "late" => date_spans::part_of_month(words, index, at),
+        "first" | "last" | "second" | "third" => date_spans::week_of_month(words, index, at),
         text if text.starts_with("mid-") => date_spans::part_of_month(words, index, at),
         _ => date_range(words, index, at)
             .or_else(|| calendar_date(words, index, at))
@@ -122,8 +129,14 @@ fn date_after(
             .then(|| date_spans::this_span(words, index, at))
             .flatten()
     };
+    let season = || date_spans::season_of(words, index, at).filter(|_| lead == "over");
+    if lead == "over"
+        && let Some(found) = named_holiday(words, index, at)
+    {
+        return date_spans::holiday_days(words.text_at(index), &found);
+    }
     if lead != "on" {
-        return named_holiday(words, index, at).or_else(weekend);
+        return named_holiday(words, index, at).or_else(weekend).or_else(season);
     }
     date_range(words, index, at)
         .or_else(|| calendar_date(words, index, at))
@@ -135,7 +148,11 @@ fn date_after(
 /// A weekday that closes a clause: "finish the report Friday", but not "cook a Sunday roast".
 fn closing_weekday(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let recurs = index > 0 && words.is_any_of(index - 1, &["every", "each", "and", "or"]);
-    let closes = words.clause_starts_at(index + 1) && index > 0 && !is_plural_day(words, index);
+    // "Friday 8pm": the time has been read.
+    let ends = words.clause_starts_at(index + 1)
+        || words.get(index + 1).is_some_and(|word| word.used)
+        || day_parts::part_named(words.text_at(index + 1)).is_some();
+    let closes = ends && index > 0 && !is_plural_day(words, index);
     let closes = closes && !recurs;
     let day = parse_weekday(words.text_at(index)).filter(|_| closes)?;
     Some(DateMatch::from_day(next_weekday(at.today, day)?, index + 1))
@@ -151,9 +168,16 @@ pub(super) fn calendar_date(
     index: usize,
     at: DateContext,
 ) -> Option<DateMatch> {
-    numeric_date(words.text_at(index), index)
-        .or_else(|| day_then_month(words, index, at))
-        .or_else(|| month_then_day(words, index, at))
+    let dated = |index: usize| {
+        numeric_date(words.text_at(index), index)
+            .or_else(|| short_numeric_date(words, index, at))
+            .or_else(|| written_date(words, index, at))
+            .or_else(|| day_then_month(words, index, at))
+            .or_else(|| month_then_day(words, index, at))
+    };
+    // Before a date a weekday says nothing more: "Saturday 12 December", "Sat 12 Dec".
+    let weekday = parse_weekday(words.text_at(index)).and_then(|_| dated(index + 1));
+    weekday.or_else(|| dated(index))
 }
 
 fn numeric_date(text: &str, index: usize) -> Option<DateMatch> {
@@ -174,6 +198,27 @@ fn numeric_date(text: &str, index: usize) -> Option<DateMatch> {
     Some(DateMatch::from_reading(reading, index + 1))
 }
 
+/// "12.6." is the 12th of June; without the last point it may be any number.
+fn short_numeric_date(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+    let (day, month) = words.text_at(index).split_once('.')?;
+    if words.char_right_after(index) != Some('.') || month.len() > 2 {
+        return None;
+    }
+    let (day, month) = (day_number(day)?, month.parse().ok()?);
+    let typed = words.typed_text(index..index + 1);
+    let year = next_year_of(day, month, at.today);
+    let reading = checked_date(year, i32::from(month), day, typed);
+    matches!(reading, DateReading::Day(_)).then(|| DateMatch::from_reading(reading, index + 1))
+}
+
+/// "6月12日".
+fn written_date(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+    let text = words.text_at(index);
+    let (year, month, day) = foreign_dates::parse_written_date(text)?;
+    let year = year.unwrap_or_else(|| next_year_of(day, month, at.today));
+    Some(DateMatch::from_reading(checked_date(year, i32::from(month), day, text), index + 1))
+}
+
 /// Returns a date from its numbers, or why it is invalid.
 fn checked_date(year: i32, month: i32, day: i32, typed: &str) -> DateReading {
     let year = if (0..100).contains(&year) { year + 2000 } else { year };
@@ -185,7 +230,7 @@ fn checked_date(year: i32, month: i32, day: i32, typed: &str) -> DateReading {
     match first.and_then(|(year, month)| Date::new(year, month, 1).ok()) {
         Some(first) => DateReading::Impossible(format!(
             "\"{typed}\" is not a date: {} {year} has {} days",
-            MONTHS[first.month() as usize - 1],
+            first.strftime("%B"),
             first.days_in_month()
         )),
         None => DateReading::Impossible(format!(
@@ -194,28 +239,18 @@ fn checked_date(year: i32, month: i32, day: i32, typed: &str) -> DateReading {
     }
 }
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
 pub(super) fn parse_month(text: &str) -> Option<i8> {
     let short = text.len() == 3 || text == "sept";
     let place = MONTHS.iter().position(|name| {
         name.eq_ignore_ascii_case(text)
             || (short && text.is_ascii() && name[..3].eq_ignore_ascii_case(&text[..3]))
-    })?;
-    i8::try_from(place + 1).ok()
+    });
+    place.and_then(|place| i8::try_from(place + 1).ok())
+}
+
+/// Parses a month beside the number of a day, in any of the languages whose dates are read.
+fn parse_dated_month(text: &str) -> Option<i8> {
+    parse_month(text).or_else(|| foreign_dates::find_foreign_month(text))
 }
 
 fn day_number(text: &str) -> Option<i32> {
@@ -236,8 +271,9 @@ pub(super) fn year_number(text: &str) -> Option<i32> {
 
 fn day_then_month(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let day = day_number(words.text_at(index))?;
-    let next = words.skip_fillers(index + 1, &["of"]);
-    Some(named_date(words, index, next + 1, (day, parse_month(words.text_at(next))?), at.today))
+    let next = words.skip_fillers(index + 1, &foreign_dates::DAY_LINKS);
+    let month = parse_dated_month(words.text_at(next))?;
+    Some(named_date(words, index, next + 1, (day, month), at.today))
 }
 
 fn month_then_day(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
@@ -270,6 +306,11 @@ fn next_year_of(day: i32, month: i8, today: Date) -> i32 {
 /// "the 15th": the next such day of a month.
 fn day_of_month(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let day: i8 = strip_ordinal(words.text_at(index))?.parse().ok()?;
+    // "the 30th birthday" counts years.
+    if words.is_any_of(index + 1, &["birthday", "anniversary", "floor", "edition", "grade", "time"])
+    {
+        return None;
+    }
     let this = Date::new(at.today.year(), at.today.month(), day).ok();
     let date = this.filter(|date| *date >= at.today).or_else(|| {
         let next = at.today.first_of_month().checked_add(1.month()).ok()?;
@@ -340,10 +381,11 @@ fn days_of_month(low: i32, last: Date, end: usize) -> Option<DateMatch> {
 fn relative_date(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     named_day(words, index, at)
         .or_else(|| date_spans::end_of_span(words, index, at))
-        .or_else(|| date_spans::next_span(words, index, at))
         .or_else(|| season_eve(words, index, at))
-        .or_else(|| date_spans::part_of_month(words, index, at))
         .or_else(|| parse_bare_month(words, index, at))
+        .or_else(|| date_spans::next_span(words, index, at))
+        .or_else(|| this_week_or_month(words, index, at))
+        .or_else(|| date_spans::part_of_month(words, index, at))
         .or_else(|| bare_year(words, index))
 }
 
@@ -353,6 +395,14 @@ fn season_eve(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<Da
     let place = index + usize::from(later || words.is_any_of(index, &["this"]));
     let eve = YearSeason::from_name(words.text_at(place))?.next_eve(at.today, at.region)?;
     Some(DateMatch::from_span(eve, eve, place + 1).with_doubt(DateDoubt::Season))
+}
+
+/// "by this weekend", "before this quarter".
+fn this_week_or_month(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+    let this = words.is_any_of(index, &["this"]);
+    let place = index + usize::from(this);
+    let named = this || words.is_any_of(place, &["weekend"]);
+    named.then(|| date_spans::this_span(words, place, at)).flatten()
 }
 
 /// "by 2028" means that it is done when 2028 starts.
@@ -379,10 +429,16 @@ fn named_day(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<Dat
     let today = at.today;
     let day = match words.text_at(index) {
         "today" | "tonight" => today,
-        "tomorrow" => today.checked_add(1.day()).ok()?,
+        "day" if words.phrase_starts_at(index, "day after tomorrow") => {
+            return Some(DateMatch::from_day(today.checked_add(2.days()).ok()?, index + 3));
+        }
+        "tomorrow" | "tmrw" | "tomorow" | "tommorow" | "tommorrow" => today.tomorrow().ok()?,
         "next" => {
             let day = next_named_weekday(today, parse_weekday(words.text_at(index + 1))?)?;
             return Some(DateMatch::from_day(day, index + 2).with_doubt(DateDoubt::NextWeekday));
+        }
+        "this" if day_parts::part_named(words.text_at(index + 1)).is_some() => {
+            return Some(DateMatch::from_day(today, index + 2));
         }
         "this" => {
             let day = parse_weekday(words.text_at(index + 1))?;
@@ -396,7 +452,11 @@ fn named_day(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<Dat
     Some(DateMatch::from_day(day, index + 1))
 }
 
-fn named_holiday(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+pub(super) fn named_holiday(
+    words: &GoalWords<'_>,
+    index: usize,
+    at: DateContext,
+) -> Option<DateMatch> {
     let (holiday, count) = match words.text_at(index) {
         "christmas" | "xmas" if words.is_any_of(index + 1, &["eve"]) => {
             (NamedHoliday::ChristmasEve, 2)
@@ -405,15 +465,45 @@ fn named_holiday(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option
         "easter" => (NamedHoliday::Easter, 1),
         "thanksgiving" => (NamedHoliday::Thanksgiving, 1),
         "halloween" => (NamedHoliday::Halloween, 1),
-        "valentine's" | "valentines" if words.is_any_of(index + 1, &["day"]) => {
-            (NamedHoliday::ValentinesDay, 2)
+        "valentine's" | "valentines" | "valentine" => {
+            (NamedHoliday::ValentinesDay, 1 + usize::from(words.is_any_of(index + 1, &["day"])))
+        }
+        "mother's" | "mothers" if words.is_any_of(index + 1, &["day"]) => {
+            (NamedHoliday::MothersDay, 2)
+        }
+        "father's" | "fathers" if words.is_any_of(index + 1, &["day"]) => {
+            (NamedHoliday::FathersDay, 2)
+        }
+        "boxing" if words.is_any_of(index + 1, &["day"]) => (NamedHoliday::BoxingDay, 2),
+        "labor" | "labour" if words.is_any_of(index + 1, &["day"]) => (NamedHoliday::LaborDay, 2),
+        "memorial" if words.is_any_of(index + 1, &["day"]) => (NamedHoliday::MemorialDay, 2),
+        "black" if words.is_any_of(index + 1, &["friday"]) => (NamedHoliday::BlackFriday, 2),
+        "patrick's" | "patricks" if words.is_any_of(index + 1, &["day"]) => {
+            (NamedHoliday::StPatricksDay, 2)
+        }
+        "new"
+            if words.is_any_of(index + 1, &["year", "year's", "years"])
+                && words.is_any_of(index + 2, &["day"]) =>
+        {
+            (NamedHoliday::NewYearsDay, 3)
         }
         "new" if words.is_any_of(index + 1, &["year", "year's", "years"]) => {
             (NamedHoliday::NewYearsEve, 2 + usize::from(words.is_any_of(index + 2, &["eve"])))
         }
         _ => return None,
     };
-    Some(DateMatch::from_day(at.region.next_holiday(holiday, at.today)?, index + count))
+    let day = at.region.next_holiday(holiday, at.today)?;
+    // "by Christmas 2027".
+    let year = year_number(words.text_at(index + count))
+        .and_then(|year| Date::new(i16::try_from(year).ok()?, 1, 1).ok())
+        .filter(|first| first.year() > day.year());
+    match year {
+        Some(first) => {
+            let later = at.region.next_holiday(holiday, first)?;
+            Some(DateMatch::from_day(later, index + count + 1))
+        }
+        None => Some(DateMatch::from_day(day, index + count)),
+    }
 }
 
 /// Returns what "next Saturday" means: the coming one if it is at least two days away, else the one after.
@@ -435,6 +525,11 @@ fn next_weekday(today: Date, day: Weekday) -> Option<Date> {
 
 /// "by July" means that it is done when July starts.
 fn parse_bare_month(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+    if words.is_any_of(index, &["next"]) {
+        let found = date_spans::later_month(words, index + 1, at.today);
+        return found.map(|(date, end)| DateMatch::from_day(date, end));
+    }
+    let index = index + usize::from(words.is_any_of(index, &["this"]));
     // "may" is more often a verb than a month if nothing else indicates one.
     if words.is_any_of(index, &["may", "mar", "sun"]) && !words.is_capitalized(index) {
         return None;
@@ -466,6 +561,14 @@ mod tests {
             }
             other => panic!("{text}: {other:?}"),
         }
+    }
+
+    #[test]
+    fn a_weekday_before_a_date_says_nothing_more() {
+        falls_on("Saturday 12 December", 2026, 12, 12);
+        falls_on("Sat 12 Dec", 2026, 12, 12);
+        falls_on("Friday, 27 November", 2026, 11, 27);
+        falls_on("Sat, December 12", 2026, 12, 12);
     }
 
     #[test]

@@ -6,14 +6,23 @@
 mod absences;
 mod amount;
 mod cadence;
+mod companions;
 mod counts;
 mod date_spans;
 mod dates;
+mod day_parts;
+mod described_rhythm;
+mod foreign_dates;
 mod given;
+mod holiday_things;
+mod opening_verbs;
 mod phrases;
+mod places;
 mod quantities;
 mod region;
+mod spans;
 mod start;
+mod stated_dates;
 mod subject;
 #[cfg(test)]
 mod tests;
@@ -22,25 +31,24 @@ mod working_times;
 
 use std::ops::Range;
 
-use jiff::ToSpan as _;
 use jiff::civil::{Date, Time};
 
-pub use cadence::{CadencePeriod, GoalCadence, PerPeriod};
-pub use counts::GoalCount;
+pub use cadence::{CadencePeriod, GoalCadence, PerPeriod, is_produced};
+pub use counts::{GoalCount, is_measure};
 pub use phrases::{GoalPhrase, GoalPhraseKind};
 pub use quantities::{GoalMoney, GoalPeople, GoalQuantities};
 pub use region::{CalendarHemisphere, CalendarRegion};
 pub use subject::GoalSubject;
 
 use planwright_model::pattern::is_valid_subtype_name;
-use planwright_text::dates::format_date;
 
-use amount::{ArticlePolicy, UnitAmount};
+use amount::ArticlePolicy;
 use cadence::GoalTimeBudget;
-use dates::{DateContext, DateDoubt, DateReading};
+use dates::DateContext;
 use phrases::read_phrases;
 use words::GoalWords;
 
+use crate::change_requests::DayPart;
 use crate::working_slots::WorkingSlot;
 
 /// The maximum number of characters of a goal that are parsed.
@@ -49,6 +57,7 @@ pub const MAX_CHARS: usize = 2000;
 pub const MAX_WEEKS: u16 = 520;
 const MINUTES_PER_WEEK: f64 = 7.0 * 24.0 * 60.0;
 const MINUTES_PER_DAY: f64 = 24.0 * 60.0;
+const SLEEPING: [&str; 3] = ["sleep", "sleeping", "slept"];
 
 /// The facts that a goal states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,11 +70,17 @@ pub struct Goal {
     pub deadline: Option<Date>,
     /// The day or window on which the thing itself happens: "on 2027-06-12", "next Saturday", "in March".
     pub day: Option<GoalDay>,
-    /// How many days the thing itself takes: "a 3-day offsite".
+    /// The part of that day, or of the last day: "tonight", "tomorrow morning".
+    pub day_part: Option<DayPart>,
+    /// How many days the thing itself takes: "a 3-day offsite", "to Japan for three weeks".
     pub event_days: Option<u16>,
     pub horizon_weeks: Option<u16>,
+    /// The time of the last day by which it is done: "by 5 pm".
+    pub due_time: Option<Time>,
     /// Hours per week that the person states, in minutes.
     pub weekly_minutes: Option<u32>,
+    /// Whether these were stated for every day: "10 minutes a day".
+    pub is_daily: bool,
     /// The length of one occurrence, if the goal states it.
     pub occurrence_minutes: Option<u32>,
     pub cadence: Option<GoalCadence>,
@@ -80,6 +95,8 @@ pub struct Goal {
     pub quantities: GoalQuantities,
     /// Everything that is counted, people included.
     pub counts: Vec<GoalCount>,
+    /// People who take part, by name or as the goal calls them: "Ben", "my sister Anna".
+    pub companions: Vec<String>,
     /// Nouns of what exists already and need not be planned: "we have a venue".
     pub given: Vec<String>,
     /// What a season of the goal was taken to mean.
@@ -170,25 +187,34 @@ impl Goal {
         goal.note(&mut words, GoalPhraseKind::Start, |goal, words| {
             goal.start = start::find_start(words, today.date);
         });
+        goal.read_companions(&mut words);
         goal.read_absences(&mut words, at);
         goal.note(&mut words, GoalPhraseKind::WorkingTimes, |goal, words| {
             goal.working_times = working_times::find_working_times(words);
         });
         goal.note(&mut words, GoalPhraseKind::Given, |goal, words| {
-            goal.given = given::find_given(words);
+            goal.given = given::find_given(words, at);
         });
         goal.read_quantities(&mut words);
         goal.read_cadence(&mut words, today.working_days);
         goal.read_dates(&mut words, at);
-        goal.event_days = find_event_days(&words);
+        goal.read_event_days(&mut words);
         goal.read_horizon(&mut words, today.date);
         goal.note(&mut words, GoalPhraseKind::Occurrence, Self::read_occurrence);
         goal.phrases.sort_by_key(|phrase| phrase.span.start);
         let (subject, range) = subject::find_subject(&words, goal.from.as_deref());
         goal.subject = subject;
         words.mark_used(range);
-        goal.unread = words.unused_runs();
+        goal.list_unread(&words);
         goal
+    }
+
+    /// Lists the words that nothing uses, with the dates that were left out.
+    fn list_unread(&mut self, words: &GoalWords<'_>) {
+        let mut runs = words.unused_runs();
+        runs.append(&mut self.unread);
+        runs.sort_by_key(|run| run.first().map(|word| word.span.start));
+        self.unread = runs;
     }
 
     /// Returns the last day that the goal allows: the deadline, or the day of the thing itself.
@@ -199,6 +225,17 @@ impl Goal {
     /// Returns the phrases that were read, in the order of the goal.
     pub fn phrases(&self) -> &[GoalPhrase] {
         &self.phrases
+    }
+
+    /// Returns whether somebody travels to the place of the goal, and does not move there.
+    pub fn is_journey(&self) -> bool {
+        const TRAVELING: [&str; 9] =
+            ["go", "going", "fly", "flying", "take", "taking", "visit", "visiting", "travel"];
+        let to = |phrase: &GoalPhrase| {
+            phrase.kind == GoalPhraseKind::Place && !phrase.text.starts_with("in ")
+        };
+        self.phrases.iter().any(to)
+            && self.words.iter().any(|word| TRAVELING.contains(&word.as_str()))
     }
 
     /// Returns runs of words that no reader and no part of the plan uses.
@@ -212,9 +249,12 @@ impl Goal {
             read_on,
             deadline: None,
             day: None,
+            day_part: None,
             event_days: None,
             horizon_weeks: None,
+            due_time: None,
             weekly_minutes: None,
+            is_daily: false,
             occurrence_minutes: None,
             cadence: None,
             per_period: None,
@@ -224,6 +264,7 @@ impl Goal {
             working_times: Vec::new(),
             quantities: GoalQuantities::default(),
             counts: Vec::new(),
+            companions: Vec::new(),
             given: Vec::new(),
             season: None,
             assumed_dates: Vec::new(),
@@ -313,13 +354,30 @@ impl Goal {
     }
 
     fn read_quantities(&mut self, words: &mut GoalWords<'_>) {
+        let mut own_clauses = Vec::new();
         for (place, (count, range)) in counts::find_counts(words).into_iter().enumerate() {
-            self.phrases.push(GoalPhrase::new(GoalPhraseKind::Count(place), words, range));
+            self.phrases.push(GoalPhrase::new(GoalPhraseKind::Count(place), words, range.clone()));
             self.counts.push(count);
+            // ", 20 square meters" says how large it is, and is not its name.
+            let led = range.start > 0 && words.is_any_of(range.start - 1, &["about", "around"]);
+            let range = range.start - usize::from(led)..range.end;
+            let apart = range.start > 0
+                && words.clause_starts_at(range.start)
+                && words.clause_starts_at(range.end);
+            own_clauses.extend(apart.then_some(range));
         }
         let (quantities, found) = quantities::find_quantities(words);
         self.quantities = quantities;
         self.phrases.extend(found);
+        for range in own_clauses {
+            words.mark_used(range);
+        }
+    }
+
+    fn read_companions(&mut self, words: &mut GoalWords<'_>) {
+        self.note(words, GoalPhraseKind::Companions, |goal, words| {
+            goal.companions = companions::find_companions(words);
+        });
     }
 
     fn read_direction(&mut self, words: &mut GoalWords<'_>) {
@@ -342,8 +400,12 @@ impl Goal {
         };
         self.phrases.extend(found.into_iter().map(|phrase| GoalPhrase { kind, ..phrase }));
         match budget {
-            Some(GoalTimeBudget::Weekly(minutes)) => {
+            Some(GoalTimeBudget::Weekly { minutes, each_day }) => {
                 self.weekly_minutes = self.check_minutes(minutes, MINUTES_PER_WEEK, "a week");
+                self.is_daily = each_day.is_some() && self.weekly_minutes.is_some();
+                // A routine of every day takes them each time.
+                self.occurrence_minutes =
+                    each_day.filter(|_| self.is_daily).map(|minutes| minutes.round() as u32);
             }
             Some(GoalTimeBudget::Occurrence { minutes, every }) => {
                 self.occurrence_minutes = self.check_minutes(minutes, MINUTES_PER_DAY, "a day");
@@ -355,6 +417,9 @@ impl Goal {
             goal.per_period = cadence::find_per_period(words);
             let found = cadence::find_cadence(words);
             goal.cadence = goal.cadence.take().or(found);
+        });
+        self.note(words, GoalPhraseKind::DueTime, |goal, words| {
+            goal.due_time = cadence::find_due_time(words);
         });
         self.note(words, GoalPhraseKind::TimeOfDay, |goal, words| {
             goal.at_local = cadence::find_time_of_day(words);
@@ -377,97 +442,6 @@ impl Goal {
         Some(minutes.round() as u32)
     }
 
-    /// Reads the first deadline and the first day of the thing itself; later dates stay unread.
-    fn read_dates(&mut self, words: &mut GoalWords<'_>, at: DateContext) {
-        for index in 0..words.len() {
-            let Some((trigger, found)) = date_phrase_at(words, index, at) else { continue };
-            let is_day = trigger == DateTrigger::Day;
-            if (is_day && self.day.is_some()) || (!is_day && self.deadline.is_some()) {
-                continue;
-            }
-            let typed = words.typed_text(index..found.end).to_owned();
-            words.mark_used(index..found.end);
-            let (from, to) = match found.reading {
-                DateReading::Impossible(why) => {
-                    self.refuse_date(format!("{why}; no date was taken from it"));
-                    continue;
-                }
-                DateReading::Day(date) => (date, trigger.last_day(date)),
-                DateReading::Span { from, to } => (from, to),
-            };
-            if !self.is_plannable(to, at.today, &typed) {
-                continue;
-            }
-            let kind = if is_day { GoalPhraseKind::Day } else { GoalPhraseKind::Deadline };
-            self.phrases.push(GoalPhrase::new(kind, words, index..found.end));
-            match (is_day, from == to) {
-                (true, true) => self.day = Some(GoalDay::On(to)),
-                (true, false) => self.day = Some(GoalDay::Within { from, to }),
-                (false, _) => self.deadline = Some(to),
-            }
-            match found.doubt {
-                Some(DateDoubt::Season) => self.season = Some(at.region.season_words()),
-                Some(DateDoubt::NextWeekday) => {
-                    let day = format_date(to, at.today);
-                    self.assumed_dates.push(format!("\"{typed}\" is {day}"));
-                }
-                None => {}
-            }
-        }
-    }
-
-    fn refuse_date(&mut self, why: String) {
-        self.unusable_dates.push(why.clone());
-        self.notes.push(why);
-    }
-
-    /// Returns whether a date can be planned for; one that has passed or is too far away is reported.
-    fn is_plannable(&mut self, date: Date, today: Date, typed: &str) -> bool {
-        if date < today {
-            let day = format_date(date, today);
-            self.refuse_date(format!(
-                "\"{typed}\" is {day}, which has passed; no date was taken, name a later day"
-            ));
-            return false;
-        }
-        let weeks = today.until(date).map_or(i32::MAX, |span| span.get_days() / 7);
-        if weeks > i32::from(MAX_WEEKS) {
-            self.refuse_date(format!("\"{typed}\" is more than ten years away; no date was taken, plan a nearer part first"));
-            return false;
-        }
-        true
-    }
-
-    fn read_horizon(&mut self, words: &mut GoalWords<'_>, today: Date) {
-        for index in 0..words.len() {
-            let Some((start, found)) = horizon_at(words, index) else { continue };
-            let Some(weeks) = found.unit.in_weeks().map(|unit| unit * found.count) else {
-                continue;
-            };
-            words.mark_used(start..found.end);
-            if weeks <= 0.0 {
-                self.notes.push(
-                    "a horizon of nothing was left out; say how many weeks there are".to_owned(),
-                );
-                continue;
-            }
-            let in_days = found.unit == amount::TimeUnit::Day && self.last_day().is_none();
-            let kind = if in_days { GoalPhraseKind::Deadline } else { GoalPhraseKind::Span };
-            self.phrases.push(GoalPhrase::new(kind, words, start..found.end));
-            if in_days {
-                let days = found.count.min(f64::from(MAX_WEEKS) * 7.0).ceil() as i32;
-                self.deadline = today.checked_add(days.days()).ok();
-            }
-            if weeks > f64::from(MAX_WEEKS) {
-                self.notes.push(format!(
-                    "{weeks:.0} weeks are more than ten years; {MAX_WEEKS} weeks were taken"
-                ));
-            }
-            self.horizon_weeks = Some(weeks.round().clamp(1.0, f64::from(MAX_WEEKS)) as u16);
-            return;
-        }
-    }
-
     /// "for 20 minutes", "a 90-minute workshop": minutes that are not followed by a period.
     fn read_occurrence(&mut self, words: &mut GoalWords<'_>) {
         for index in 0..words.len() {
@@ -477,6 +451,18 @@ impl Goal {
             let Some(minutes) = found.unit.in_minutes().map(|unit| unit * found.count) else {
                 continue;
             };
+            // "sleep 8 hours" is the aim and not the length of the work.
+            let sleeps = words.contains_word(index.saturating_sub(1)..index, &SLEEPING)
+                || words.phrase_starts_at(found.end, "of sleep");
+            if sleeps {
+                continue;
+            }
+            // "less than 5 minutes of downtime" limits something else than the work.
+            if let Some(range) = limited_length(words, index, found.end) {
+                self.unread.push(words.unread_words(range.clone()));
+                words.mark_used(range);
+                continue;
+            }
             let start = index - usize::from(index > 0 && words.is_any_of(index - 1, &["for"]));
             words.mark_used(start..found.end);
             if self.occurrence_minutes.is_none() {
@@ -486,69 +472,29 @@ impl Goal {
     }
 }
 
-/// The word that introduces a date.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DateTrigger {
-    /// The end of the work; the day itself is included.
-    By,
-    /// The end of the work; the day itself is excluded.
-    Before,
-    /// The day on which the thing itself happens.
-    Day,
-}
-
-impl DateTrigger {
-    fn last_day(self, date: Date) -> Date {
-        match self {
-            Self::By | Self::Day => date,
-            Self::Before => date.checked_sub(1.day()).unwrap_or(date),
-        }
+/// Returns the phrase of a length that limits something else than the work: "under 5 minutes of downtime".
+fn limited_length(words: &GoalWords<'_>, index: usize, end: usize) -> Option<Range<usize>> {
+    const OWN: [&str; 12] = [
+        "work", "time", "practice", "training", "exercise", "reading", "writing", "walking",
+        "running", "study", "studying", "effort",
+    ];
+    let mut start = index;
+    while start > 0
+        && words.is_any_of(
+            start - 1,
+            &["less", "than", "under", "below", "most", "more", "no", "maximum", "max", "with"],
+        )
+    {
+        start -= 1;
     }
-}
-
-fn date_phrase_at(
-    words: &GoalWords<'_>,
-    index: usize,
-    at: DateContext,
-) -> Option<(DateTrigger, dates::DateMatch)> {
-    let (trigger, next) = match words.text_at(index) {
-        "by" | "until" | "till" | "deadline" => (DateTrigger::By, index + 1),
-        "due" => (DateTrigger::By, words.skip_fillers(index + 1, &["by", "on"])),
-        "before" => (DateTrigger::Before, index + 1),
-        "no" if words.phrase_starts_at(index, "no later than") => (DateTrigger::By, index + 3),
-        _ => {
-            let bare = dates::bare_date(words, index, at)?;
-            let trigger = if bare.is_end { DateTrigger::By } else { DateTrigger::Day };
-            return Some((trigger, bare.found));
-        }
-    };
-    Some((trigger, dates::parse_date_at(words, next, at)?))
-}
-
-/// Finds "3-day" before the thing itself. The words stay part of its name.
-fn find_event_days(words: &GoalWords<'_>) -> Option<u16> {
-    (0..words.len()).find_map(|index| {
-        let found = amount::parse_amount(words, index, ArticlePolicy::Ignored)?;
-        let joined = words.typed_text(index..found.end).contains('-');
-        let days = found.unit == amount::TimeUnit::Day && joined;
-        (days && (1.0..=366.0).contains(&found.count)).then_some(found.count.round() as u16)
-    })
-}
-
-/// Parses an amount of days, weeks, months or years with the word before it, or a bare number of weeks or months.
-fn horizon_at(words: &GoalWords<'_>, index: usize) -> Option<(usize, UnitAmount)> {
-    let led = words.is_any_of(index, &["in", "for", "over", "within", "during", "next"]);
-    let found = if led {
-        let at = words.skip_fillers(
-            index + 1,
-            &["the", "next", "coming", "about", "around", "less", "than", "under"],
-        );
-        amount::parse_amount(words, at, ArticlePolicy::CountsAsOne)?
-    } else {
-        amount::parse_amount(words, index, ArticlePolicy::Ignored)?
-    };
-    let long = found.unit.in_weeks().is_some_and(|weeks| weeks >= 1.0);
-    (long || (led && found.unit == amount::TimeUnit::Day)).then_some((index, found))
+    let limited =
+        words.contains_word(start..index, &["than", "under", "below", "most", "maximum", "max"]);
+    let of = words.is_any_of(end, &["of"]) && !words.is_any_of(end + 1, &OWN);
+    if !limited && !of {
+        return None;
+    }
+    let end = if of { end + 1 + usize::from(!words.text_at(end + 1).is_empty()) } else { end };
+    Some(start..end)
 }
 
 pub(super) fn matches_cue(word: &str, cue: &str) -> bool {

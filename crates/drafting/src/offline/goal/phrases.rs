@@ -11,6 +11,8 @@ pub enum GoalPhraseKind {
     Day,
     /// A length of days or weeks.
     Span,
+    /// How long the thing itself lasts.
+    Stay,
     Start,
     WorkingTimes,
     /// The absence with this place in the list.
@@ -19,6 +21,10 @@ pub enum GoalPhraseKind {
     Occurrence,
     Rhythm,
     TimeOfDay,
+    /// The time of the last day.
+    DueTime,
+    /// The people who take part.
+    Companions,
     /// The count with this place in the list.
     Count(usize),
     Money,

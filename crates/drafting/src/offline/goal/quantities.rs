@@ -3,8 +3,10 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::amount::parse_number;
+use super::amount::{TimeUnit, parse_number};
+use super::cadence::CadencePeriod;
 use super::phrases::{GoalPhrase, GoalPhraseKind, read_phrases};
+use super::places;
 use super::words::GoalWords;
 use planwright_text::units;
 
@@ -39,6 +41,8 @@ pub struct GoalMoney {
     pub is_budget: bool,
     /// Whether it is the most that may be spent, rather than an amount to reach.
     pub is_limit: bool,
+    /// Whether it is an amount of every period: "500 a month".
+    pub every: Option<CadencePeriod>,
 }
 
 impl fmt::Display for GoalMoney {
@@ -51,7 +55,8 @@ impl fmt::Display for GoalMoney {
             "" => f.write_str(&amount),
             sign if sign.chars().all(char::is_alphabetic) => write!(f, "{amount} {sign}"),
             sign => write!(f, "{sign}{amount}"),
-        }
+        }?;
+        self.every.map_or(Ok(()), |every| write!(f, " a {}", every.name()))
     }
 }
 
@@ -64,7 +69,7 @@ pub(super) fn find_quantities(words: &mut GoalWords<'_>) -> (GoalQuantities, Vec
         .map(|(_, range)| GoalPhrase::new(GoalPhraseKind::Money, words, range.clone()))
         .collect();
     let people = find_people(words);
-    let (place, places) = read_phrases(words, GoalPhraseKind::Place, find_place);
+    let (place, places) = read_phrases(words, GoalPhraseKind::Place, places::find_place);
     phrases.extend(places);
     (GoalQuantities { people, money: money.map(|(money, _)| money), place }, phrases)
 }
@@ -112,10 +117,14 @@ fn people_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalPeople, Range<u
         ));
     }
     let count = whole(parse_number(text)?)?;
-    let noun = words.text_at(index + 1);
+    if let Some(start) = super::counts::bare_people(words, index) {
+        return Some((GoalPeople { count, noun: "people".to_owned() }, start..index + 1));
+    }
+    let place = super::counts::counted_noun(words, index + 1)?;
+    let noun = words.text_at(place);
     let noun = PEOPLE.iter().find(|known| **known == noun)?;
     let start = led_start(words, index, &["about", "around", "up", "to"]);
-    Some((GoalPeople { count, noun: (*noun).to_owned() }, start..index + 2))
+    Some((GoalPeople { count, noun: (*noun).to_owned() }, start..place + 1))
 }
 
 /// Returns where a phrase starts with the fillers and the "for" or "with" before it.
@@ -168,6 +177,9 @@ fn find_money(words: &mut GoalWords<'_>) -> Option<(GoalMoney, Range<usize>)> {
         let Some((money, range)) = money_at(words, index) else { continue };
         // Money that the goal is about ("save 5000 euros") stays part of its subject.
         let beside = money.is_limit
+            || money.every.is_some()
+            || words
+                .is_any_of(range.start.wrapping_sub(1), &["need", "needs", "have", "got", "costs"])
             || words.clause_starts_at(range.start)
             || words.is_any_of(range.start, &["for", "with", "under", "below", "on"]);
         if beside {
@@ -182,9 +194,27 @@ fn find_money(words: &mut GoalWords<'_>) -> Option<(GoalMoney, Range<usize>)> {
 const LIMITS: [&str; 9] =
     ["under", "below", "most", "maximum", "max", "exceeding", "cap", "within", "than"];
 /// Words before an amount with a "k" or "M" that make it money, not a distance.
-const PAID: [&str; 14] = [
+const PAID: [&str; 20] = [
     "of", "raise", "save", "earn", "spend", "invest", "borrow", "budget", "worth", "about",
-    "least", "for", "make", "lend",
+    "least", "for", "make", "lend", "need", "needs", "have", "got", "collect", "costs",
+];
+
+/// Words beside which "10k" is no money.
+const DISTANCES: [&str; 14] = [
+    "run",
+    "running",
+    "race",
+    "train",
+    "training",
+    "jog",
+    "jogging",
+    "marathon",
+    "swim",
+    "ride",
+    "cycling",
+    "followers",
+    "subscribers",
+    "users",
 ];
 
 fn money_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalMoney, Range<usize>)> {
@@ -221,8 +251,17 @@ fn money_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalMoney, Range<usi
     } else if words.is_any_of(end, &["budget"]) {
         (end, is_budget) = (end + 1, true);
     }
-    let large = words.text_at(index).ends_with(['k', 'm']) || words.is_any_of(end - 1, &LARGE);
-    let paid = large && index > 0 && words.is_any_of(index - 1, &PAID);
+    let every = period_after(words, end);
+    end += every.map_or(0, |(_, count)| count);
+    let large =
+        words.text_at(index).ends_with(['k', 'm']) || words.contains_word(index..end, &LARGE);
+    // "10k" is a distance beside a run, and never an amount by itself there.
+    let apart = index > 0
+        && words.clause_starts_at(index)
+        && !words.contains_word(0..words.len(), &DISTANCES);
+    let paid = large
+        && ends_phrase(words, end)
+        && (apart || (index > 0 && words.is_any_of(index - 1, &PAID)) || every.is_some());
     let bare_limit = limited && amount >= 100 && ends_phrase(words, end);
     if currency.is_empty() && !is_budget && !paid && !bare_limit {
         return None;
@@ -230,19 +269,41 @@ fn money_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalMoney, Range<usi
     if !is_budget && !limited {
         start = first;
     }
-    while start > 0 && words.is_any_of(start - 1, &["a", "my", "our", "the", "with", "for", "and"])
+    while start > 0
+        && words.is_any_of(
+            start - 1,
+            &["a", "my", "our", "the", "with", "for", "and", "currently", "now"],
+        )
     {
         start -= 1;
     }
     // An amount that is a clause of its own says what may be spent: "renovate the bathroom, 8000 euros".
     let own_clause = start > 0 && words.clause_starts_at(start) && words.clause_starts_at(end);
-    let is_limit = is_budget || limited || own_clause;
-    Some((GoalMoney { amount, currency, is_budget, is_limit }, start..end))
+    // What is paid every month limits no plan.
+    let is_limit = (is_budget || limited || own_clause) && every.is_none();
+    let every = every.map(|(period, _)| period);
+    Some((GoalMoney { amount, currency, is_budget, is_limit, every }, start..end))
+}
+
+/// Parses "a month", "per year", "monthly" after an amount; returns how many words that are.
+fn period_after(words: &GoalWords<'_>, index: usize) -> Option<(CadencePeriod, usize)> {
+    match words.text_at(index) {
+        "monthly" => return Some((CadencePeriod::Month, 1)),
+        "yearly" | "annually" => return Some((CadencePeriod::Year, 1)),
+        "weekly" => return Some((CadencePeriod::Week, 1)),
+        "a" | "an" | "per" | "each" | "every" => {}
+        _ => return None,
+    }
+    let unit = TimeUnit::from_name(words.text_at(index + 1))?;
+    CadencePeriod::from_unit(unit).map(|period| (period, 2))
 }
 
 /// Returns whether a phrase ends at `index`, so that the number before it counts no noun.
 fn ends_phrase(words: &GoalWords<'_>, index: usize) -> bool {
-    let ends = ["by", "in", "and", "with", "before", "until", "this", "next", "for", "on"];
+    let ends = [
+        "by", "in", "and", "with", "before", "until", "this", "next", "for", "on", "from", "to",
+        "or", "at", "within", "over",
+    ];
     words.clause_starts_at(index) || words.is_any_of(index, &ends)
 }
 
@@ -276,105 +337,6 @@ fn parse_money_amount(words: &GoalWords<'_>, index: usize) -> Option<(u64, usize
     }
     amount *= times;
     (1.0..1e12).contains(&amount).then_some((amount.round() as u64, end))
-}
-
-/// Words before "to" that make the name after it a place.
-const GOING: [&str; 12] = [
-    "trip",
-    "travel",
-    "fly",
-    "move",
-    "moving",
-    "relocate",
-    "relocation",
-    "vacation",
-    "holiday",
-    "drive",
-    "visit",
-    "flight",
-];
-
-/// "in Lisbon", "in New York", "a trip to Japan": a capitalized name.
-fn find_place(words: &mut GoalWords<'_>) -> Option<String> {
-    for index in 0..words.len() {
-        let going = words.text_at(index) == "to" && index > 0 && words.is_any_of(index - 1, &GOING);
-        if words.text_at(index) != "in" && !going {
-            continue;
-        }
-        let is_name = |place: usize| {
-            let typed = words.typed_text(place..place + 1);
-            !words.text_at(place).is_empty()
-                && (place == index + 1 || !words.clause_starts_at(place))
-                && typed.starts_with(char::is_uppercase)
-                && typed.chars().skip(1).all(|c| c.is_lowercase() || matches!(c, '-' | '\''))
-                && typed.chars().count() > 2
-                && !is_calendar_name(words.text_at(place))
-        };
-        let mut end = index + 1;
-        while end < words.len() && end < index + 4 && is_name(end) {
-            end += 1;
-        }
-        if end > index + 1 && !is_medium(words, index) {
-            let name = words.typed_text(index + 1..end).to_owned();
-            words.mark_used(index..end);
-            return Some(name);
-        }
-    }
-    None
-}
-
-/// What comes before "in" where the name after it is a language or a tool: "a parser in Rust", "a talk in Spanish".
-fn is_medium(words: &GoalWords<'_>, index: usize) -> bool {
-    const LANGUAGES: [&str; 24] = [
-        "rust",
-        "python",
-        "go",
-        "java",
-        "kotlin",
-        "swift",
-        "ruby",
-        "javascript",
-        "typescript",
-        "haskell",
-        "scala",
-        "excel",
-        "english",
-        "spanish",
-        "french",
-        "german",
-        "italian",
-        "greek",
-        "japanese",
-        "chinese",
-        "portuguese",
-        "dutch",
-        "latin",
-        "russian",
-    ];
-    words.is_any_of(index + 1, &LANGUAGES)
-}
-
-fn is_calendar_name(text: &str) -> bool {
-    const NAMES: [&str; 17] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "spring",
-        "summer",
-        "autumn",
-        "fall",
-        "winter",
-    ];
-    NAMES.contains(&text) || super::dates::parse_weekday(text).is_some()
 }
 
 #[cfg(test)]

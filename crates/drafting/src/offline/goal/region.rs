@@ -3,6 +3,7 @@
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 
+use planwright_model::PlanCalendar;
 use planwright_schedule::calendar::easter_sunday;
 
 /// The half of the world, which decides the seasons.
@@ -74,6 +75,14 @@ impl CalendarRegion {
         church: ChurchCalendar::Western,
     };
 
+    /// Returns the region of a plan: that of the person's country, or else of their time zone.
+    pub fn from_calendar(calendar: &PlanCalendar) -> Self {
+        match &calendar.country {
+            Some(code) => Self::from_country(code),
+            None => Self::from_time_zone(&calendar.tz),
+        }
+    }
+
     /// Returns the region of a country, by its two-letter code.
     pub fn from_country(code: &str) -> Self {
         let code = code.trim().to_ascii_uppercase();
@@ -129,20 +138,30 @@ impl CalendarRegion {
             NamedHoliday::Easter if self.church == ChurchCalendar::Western => easter_sunday(year),
             NamedHoliday::Easter => orthodox_easter(year),
             NamedHoliday::Thanksgiving => self.thanksgiving_of(year),
+            NamedHoliday::NewYearsDay => Date::new(year, 1, 1).ok(),
+            NamedHoliday::BoxingDay => Date::new(year, 12, 26).ok(),
+            NamedHoliday::BlackFriday => {
+                nth_weekday(year, 11, 4, Weekday::Thursday)?.tomorrow().ok()
+            }
+            NamedHoliday::MothersDay => nth_weekday(year, 5, 2, Weekday::Sunday),
+            NamedHoliday::FathersDay => nth_weekday(year, 6, 3, Weekday::Sunday),
+            NamedHoliday::LaborDay => nth_weekday(year, 9, 1, Weekday::Monday),
+            NamedHoliday::MemorialDay => nth_weekday(year, 5, -1, Weekday::Monday),
+            NamedHoliday::StPatricksDay => Date::new(year, 3, 17).ok(),
         };
         of_year(today.year()).filter(|day| *day >= today).or_else(|| of_year(today.year() + 1))
     }
 
     fn thanksgiving_of(self, year: i16) -> Option<Date> {
         match self.thanksgiving {
-            ThanksgivingCustom::American => {
-                Date::new(year, 11, 1).ok()?.nth_weekday_of_month(4, Weekday::Thursday).ok()
-            }
-            ThanksgivingCustom::Canadian => {
-                Date::new(year, 10, 1).ok()?.nth_weekday_of_month(2, Weekday::Monday).ok()
-            }
+            ThanksgivingCustom::American => nth_weekday(year, 11, 4, Weekday::Thursday),
+            ThanksgivingCustom::Canadian => nth_weekday(year, 10, 2, Weekday::Monday),
         }
     }
+}
+
+fn nth_weekday(year: i16, month: i8, nth: i8, day: Weekday) -> Option<Date> {
+    Date::new(year, month, 1).ok()?.nth_weekday_of_month(nth, day).ok()
 }
 
 /// A holiday that goals name.
@@ -155,6 +174,14 @@ pub(super) enum NamedHoliday {
     Halloween,
     Easter,
     Thanksgiving,
+    NewYearsDay,
+    BoxingDay,
+    BlackFriday,
+    MothersDay,
+    FathersDay,
+    LaborDay,
+    MemorialDay,
+    StPatricksDay,
 }
 
 /// A quarter of the year that people call by its weather.
@@ -200,7 +227,13 @@ impl YearSeason {
         first.yesterday().ok()
     }
 
-    /// Returns the days that are left of the season that is on, or those of the next one.
+    /// Returns the days of the season that starts next.
+    pub(super) fn coming_days(self, today: Date, region: CalendarRegion) -> Option<(Date, Date)> {
+        let first = self.next_eve(today, region)?.tomorrow().ok()?;
+        Some((first, first.checked_add(2.months()).ok()?.last_of_month()))
+    }
+
+    /// Returns the days that are left of the season that is on, or those of the next one if it is nearly over.
     pub(super) fn next_days(self, today: Date, region: CalendarRegion) -> Option<(Date, Date)> {
         let month = self.first_month(region.hemisphere);
         let of_year = |year: i16| {
@@ -211,10 +244,13 @@ impl YearSeason {
         let (first, last) = [year - 1, year, year + 1]
             .into_iter()
             .filter_map(of_year)
-            .find(|days| days.1 >= today)?;
+            .find(|(_, last)| last.checked_sub(NEARLY_OVER.days()).is_ok_and(|end| end >= today))?;
         Some((first.max(today), last))
     }
 }
+
+/// A season of which fewer days are left is not the one that somebody plans for.
+const NEARLY_OVER: i32 = 21;
 
 /// Returns the Orthodox Easter Sunday, by the Julian computus as Meeus gives it; the calendars are 13 days apart from
 /// 1900 to 2099.
@@ -251,7 +287,12 @@ mod tests {
         assert_eq!(YearSeason::Summer.next_eve(today, south), Some(date(2026, 11, 30)));
         assert_eq!(
             YearSeason::Autumn.next_days(today, north),
-            Some((today, date(2026, 11, 30))),
+            Some((date(2027, 9, 1), date(2027, 11, 30))),
+            "two weeks are left of this one"
+        );
+        assert_eq!(
+            YearSeason::Autumn.next_days(date(2026, 10, 5), north),
+            Some((date(2026, 10, 5), date(2026, 11, 30))),
             "the season that is on"
         );
         assert_eq!(

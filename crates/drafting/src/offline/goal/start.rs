@@ -8,6 +8,22 @@ use crate::change_requests::parse_first_day;
 /// The longest date phrase, in words.
 const MAX_DATE_WORDS: usize = 4;
 
+/// Verbs of looking for something that begins on a day, rather than of work that does.
+pub(super) const FINDING: [&str; 12] = [
+    "hire",
+    "find",
+    "rent",
+    "book",
+    "need",
+    "search",
+    "searching",
+    "looking",
+    "look",
+    "recruit",
+    "lease",
+    "sublet",
+];
+
 /// Finds the day on which work should start, and marks the words as read. A day that has passed is not one.
 pub(super) fn find_start(words: &mut GoalWords<'_>, today: Date) -> Option<Date> {
     for index in 0..words.len() {
@@ -15,15 +31,27 @@ pub(super) fn find_start(words: &mut GoalWords<'_>, today: Date) -> Option<Date>
             "starting" | "start" | "beginning" | "begin" => {
                 words.skip_fillers(index + 1, &["on", "in", "from", "the"])
             }
+            // "a nanny from March" is found before March.
+            "from" if words.contains_word(0..index, &FINDING) => continue,
+            "from" => words.skip_fillers(index + 1, &["the"]),
+            "as" if words.phrase_starts_at(index, "as of") => index + 2,
             _ => continue,
         };
+        let leads = words.is_any_of(index, &["from", "as"]);
         for count in (1..=MAX_DATE_WORDS).rev() {
             let end = from + count;
-            if end > words.len() || (from..end).any(|place| words.text_at(place).is_empty()) {
+            let apart = (from + 1..end).any(|place| words.clause_starts_at(place));
+            let missing = (from..end).any(|place| words.text_at(place).is_empty());
+            if end > words.len() || missing || apart && leads {
                 continue;
             }
             let found = parse_first_day(words.typed_text(from..end), today);
-            if let Some(date) = found.filter(|date| *date >= today) {
+            // "from 3 to 10 March" are the days of the thing itself.
+            let ranges = leads
+                && (words.is_any_of(end, &["to", "until", "till", "through", "and"])
+                    || words.is_dash_before(end));
+            if let Some(date) = found.filter(|date| *date >= today && !ranges) {
+                let end = words.skip_fillers(end, &["on", "onwards", "onward"]);
                 words.mark_used(index..end);
                 return Some(date);
             }

@@ -6,6 +6,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::amount::parse_number;
 use super::dates::{parse_month, parse_weekday};
+use super::opening_verbs;
 use super::words::GoalWords;
 
 /// The maximum length of a subject, in graphemes, so that titles stay readable around it.
@@ -35,9 +36,10 @@ pub(super) struct GoalDirection {
 }
 
 /// Words that end the B of "from A to B".
-const ENDS: [&str; 18] = [
+const ENDS: [&str; 23] = [
     "in", "by", "before", "over", "within", "for", "until", "and", "with", "during", "on", "at",
-    "every", "each", "using", "without", "so", "while",
+    "every", "each", "using", "without", "so", "while", "this", "next", "today", "tomorrow",
+    "tonight",
 ];
 
 /// Finds "from A to B" if both are names, not times, numbers or weekdays.
@@ -46,6 +48,9 @@ pub(super) fn find_direction(words: &GoalWords<'_>) -> Option<GoalDirection> {
 }
 
 fn direction_at(words: &GoalWords<'_>, index: usize) -> Option<GoalDirection> {
+    if words.is_any_of(index, &["replace", "replacing"]) {
+        return replacement_at(words, index);
+    }
     if words.text_at(index) != "from" {
         return None;
     }
@@ -83,6 +88,26 @@ fn direction_at(words: &GoalWords<'_>, index: usize) -> Option<GoalDirection> {
         _ => later,
     };
     (!from.is_empty() && !to.is_empty()).then_some(GoalDirection { from, to, range: index..end })
+}
+
+/// Parses "replace Jira with Linear" if the new thing has a name.
+fn replacement_at(words: &GoalWords<'_>, index: usize) -> Option<GoalDirection> {
+    let with = (index + 2..index + 7).find(|place| words.text_at(*place) == "with")?;
+    let inside = |range: Range<usize>| {
+        range.clone().all(|place| !words.text_at(place).is_empty())
+            && !range.clone().any(|place| words.clause_starts_at(place))
+    };
+    let end = (with + 1..=words.len().min(with + 5)).find(|place| {
+        *place > with + 1 && (words.clause_starts_at(*place) || words.is_any_of(*place, &ENDS))
+    })?;
+    let (old, new) = (skip_article(words, index + 1..with), skip_article(words, with + 1..end));
+    let named = new.clone().any(|place| words.is_capitalized(place));
+    if old.is_empty() || !named || !inside(index + 1..end) {
+        return None;
+    }
+    let from = shorten_phrase(words.typed_text(old));
+    let to = shorten_phrase(words.typed_text(new));
+    Some(GoalDirection { from, to, range: index..end })
 }
 
 fn is_clock_time(text: &str) -> bool {
@@ -185,10 +210,10 @@ const CONNECTORS: [&str; 16] = [
 ];
 
 /// Words that separate phrases.
-const SEPARATORS: [&str; 26] = [
+const SEPARATORS: [&str; 27] = [
     "so", "that", "which", "because", "while", "when", "then", "but", "is", "are", "am", "will",
     "if", "as", "without", "per", "every", "each", "i", "me", "we", "it", "using", "only",
-    "before", "until",
+    "before", "until", "after",
 ];
 
 /// Finds the longest noun phrase among the remaining words, and which words it is; `fallback` is used if there is none.
@@ -197,12 +222,18 @@ pub(super) fn find_subject(
     fallback: Option<&str>,
 ) -> (GoalSubject, Range<usize>) {
     let mut best: Option<Range<usize>> = None;
+    let mut clauses = 0;
     let mut start = 0;
     for index in 0..=words.len() {
         let ends = words.get(index).is_none_or(|word| word.used || word.breaks)
             || words.is_any_of(index, &SEPARATORS);
         if !ends {
             continue;
+        }
+        // The first part of a goal names it; what follows a comma says more about it.
+        clauses += usize::from(start > 0 && words.get(start).is_some_and(|word| word.breaks));
+        if clauses > 0 && best.is_some() {
+            break;
         }
         let phrase = trim_phrase(words, start..index);
         // ", like last year" compares; it names nothing that is planned.
@@ -224,15 +255,26 @@ pub(super) fn find_subject(
 /// Removes openers and loose connectors from the ends of a phrase.
 fn trim_phrase(words: &GoalWords<'_>, range: Range<usize>) -> Range<usize> {
     let Range { mut start, mut end } = range;
-    while start < end
-        && (words.is_any_of(start, &OPENERS)
-            || words.is_any_of(start, &CONNECTORS)
-            || words.is_any_of(start, &ARTICLES))
-    {
+    let mut named = false;
+    while start < end {
+        if words.is_any_of(start, &ARTICLES) {
+            named = true;
+        } else if !named && opening_verbs::is_opening_verb(words, start) {
+            // "put up a shelf", "get rid of the sofa": the particle belongs to the verb.
+            start = words.skip_fillers(start + 1, &opening_verbs::PARTICLES).min(end);
+            continue;
+        } else if !words.is_any_of(start, &OPENERS) && !words.is_any_of(start, &CONNECTORS) {
+            break;
+        }
         start += 1;
     }
     while end > start
-        && (words.is_any_of(end - 1, &CONNECTORS) || words.is_any_of(end - 1, &ARTICLES))
+        && (words.is_any_of(end - 1, &CONNECTORS)
+            || words.is_any_of(end - 1, &ARTICLES)
+            // "cut the costs by 30 %": an amount of change.
+            || (end > start + 1
+                && parse_number(words.text_at(end - 1)).is_some()
+                && words.is_any_of(end - 2, &["by"])))
     {
         end -= 1;
     }

@@ -106,7 +106,8 @@ fn the_day_of_the_thing_itself_is_not_a_deadline() {
     let both = parse("wedding on 2026-09-05, venue by July");
     assert_eq!(
         (both.day, both.deadline),
-        (Some(GoalDay::On(date(2026, 9, 5))), Some(date(2026, 7, 1)))
+        (Some(GoalDay::On(date(2026, 9, 5))), None),
+        "the end of a part is not that of the plan"
     );
     assert_eq!(parse("finish the docs end of June").deadline, Some(date(2026, 6, 30)));
 }

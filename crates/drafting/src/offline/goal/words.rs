@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::UnreadWord;
-use super::amount::TimeUnit;
+use super::amount::{self, TimeUnit};
+use super::foreign_dates;
 
 /// One word of the goal, folded to lower case.
 #[derive(Clone, Debug)]
@@ -71,6 +72,17 @@ impl<'a> GoalWords<'a> {
         }
     }
 
+    /// Returns the first word of the clause that `index` stands in.
+    pub(super) fn clause_start(&self, index: usize) -> usize {
+        (0..=index).rev().find(|place| self.clause_starts_at(*place)).unwrap_or(0)
+    }
+
+    /// Returns whether one of the words occurs in the range, used or not.
+    pub(super) fn contains_word(&self, mut range: Range<usize>, any: &[&str]) -> bool {
+        range
+            .any(|place| self.list.get(place).is_some_and(|word| any.contains(&word.text.as_str())))
+    }
+
     /// Returns whether a clause starts at `index`: the beginning of the goal, or the word after a punctuation mark.
     pub(super) fn clause_starts_at(&self, index: usize) -> bool {
         index == 0 || self.list.get(index).is_none_or(|word| word.breaks)
@@ -86,6 +98,12 @@ impl<'a> GoalWords<'a> {
     pub(super) fn char_after(&self, index: usize) -> Option<char> {
         let word = self.list.get(index)?;
         self.source[word.span.end..].trim_start().chars().next()
+    }
+
+    /// Returns the character right after a word.
+    pub(super) fn char_right_after(&self, index: usize) -> Option<char> {
+        let word = self.list.get(index)?;
+        self.source[word.span.end..].chars().next()
     }
 
     /// Returns whether a dash stands between a word and the one before it: "3 – 10 March".
@@ -136,6 +154,12 @@ impl<'a> GoalWords<'a> {
         start..last.span.end + after.map_or(0, char::len_utf8)
     }
 
+    /// Returns words as unread ones.
+    pub(super) fn unread_words(&self, range: Range<usize>) -> Vec<UnreadWord> {
+        let words = self.list.get(range).unwrap_or_default().iter();
+        words.map(|word| UnreadWord { text: word.text.clone(), span: word.span.clone() }).collect()
+    }
+
     /// Returns the runs of unused words; a run ends at a used word and at a punctuation mark.
     pub(super) fn unused_runs(&self) -> Vec<Vec<UnreadWord>> {
         let mut runs: Vec<Vec<UnreadWord>> = Vec::new();
@@ -180,7 +204,8 @@ fn split_words(source: &str) -> Vec<GoalWord> {
         let mut end = start + first.len_utf8();
         while let Some((at, next)) = rest.peek().copied() {
             let after = source[at + next.len_utf8()..].chars().next();
-            let joins = JOINERS.contains(&next) && after.is_some_and(char::is_alphanumeric);
+            let joins = JOINERS.contains(&next) && after.is_some_and(char::is_alphanumeric)
+                || next == ',' && joins_thousands(source, start, at);
             // "C++" and "F#" end in characters that belong to the name.
             if !(next.is_alphanumeric()
                 || joins
@@ -198,18 +223,39 @@ fn split_words(source: &str) -> Vec<GoalWord> {
     list
 }
 
+/// Returns whether a comma stands between groups of a number: "60,000".
+fn joins_thousands(source: &str, start: usize, comma: usize) -> bool {
+    let before = &source[start..comma];
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut groups = before.split(',');
+    let first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()) && digits(first));
+    let rest = groups.all(|group| group.len() == 3 && digits(group));
+    let after: String = source[comma + 1..].chars().take_while(char::is_ascii_digit).collect();
+    first && rest && after.len() == 3
+}
+
 /// Combining marks belong to the letter before them; Indic and Arabic words are full of them.
 fn is_combining_mark(mark: char) -> bool {
     matches!(mark as u32, 0x300..=0x36F | 0x5B0..=0x5C7 | 0x64B..=0x65F | 0x900..=0xDFF | 0xE31..=0xE4E | 0x200C..=0x200D)
 }
 
 fn push_word(list: &mut Vec<GoalWord>, source: &str, span: Range<usize>, breaks: bool) {
+    if let Some(cut) = foreign_dates::cut_written_date(&source[span.clone()]) {
+        for (place, part) in cut.into_iter().enumerate() {
+            let part = span.start + part.start..span.start + part.end;
+            let breaks = breaks && place == 0;
+            let text = source[part.clone()].to_owned();
+            list.push(GoalWord { text, span: part, breaks, used: false });
+        }
+        return;
+    }
     let mut breaks = breaks;
     for part in split_compound(&source[span.clone()]) {
         let text = match part.word {
             CompoundPieceKind::Per => "per".to_owned(),
             CompoundPieceKind::Text => {
-                source[span.start + part.at.start..span.start + part.at.end].to_lowercase()
+                let typed = &source[span.start + part.at.start..span.start + part.at.end];
+                foreign_dates::plain_number(&typed.to_lowercase().replace('’', "'"))
             }
         };
         let span = span.start + part.at.start..span.start + part.at.end;
@@ -228,14 +274,21 @@ struct CompoundPiece {
     at: Range<usize>,
 }
 
-/// Splits "6-week", "5h", "8am" and "5h/week" into their words; everything else is kept.
+/// Splits "6-week", "two-week", "5h", "8am" and "5h/week" into their words; everything else is kept.
 fn split_compound(text: &str) -> Vec<CompoundPiece> {
+    let piece = |at: Range<usize>| CompoundPiece { word: CompoundPieceKind::Text, at };
+    if let Some((number, unit)) = text.split_once('-')
+        && amount::parse_number_word(&number.to_lowercase()).is_some()
+        && TimeUnit::from_name(&unit.to_lowercase()).is_some()
+    {
+        return vec![piece(0..number.len()), piece(number.len() + 1..text.len())];
+    }
     if let Some(slash) = text.rfind('/')
         && TimeUnit::from_name(&text[slash + 1..].to_lowercase()).is_some()
     {
         let mut pieces = split_compound(&text[..slash]);
         pieces.push(CompoundPiece { word: CompoundPieceKind::Per, at: slash..slash + 1 });
-        pieces.push(CompoundPiece { word: CompoundPieceKind::Text, at: slash + 1..text.len() });
+        pieces.push(piece(slash + 1..text.len()));
         return pieces;
     }
     let digits =
@@ -248,13 +301,9 @@ fn split_compound(text: &str) -> Vec<CompoundPiece> {
         && !matches!(unit, "m" | "d" | "y")
         && (TimeUnit::from_name(unit).is_some() || matches!(unit, "am" | "pm" | "x" | "times"));
     if !parts {
-        return vec![CompoundPiece { word: CompoundPieceKind::Text, at: 0..text.len() }];
+        return vec![piece(0..text.len())];
     }
-    let unit_at = text.len() - unit.len();
-    vec![
-        CompoundPiece { word: CompoundPieceKind::Text, at: 0..digits },
-        CompoundPiece { word: CompoundPieceKind::Text, at: unit_at..text.len() },
-    ]
+    vec![piece(0..digits), piece(text.len() - unit.len()..text.len())]
 }
 
 #[cfg(test)]
@@ -271,6 +320,7 @@ mod tests {
             texts("a 6-week plan, 5h/week"),
             ["a", "6", "week", "plan", "5", "h", "per", "week"]
         );
+        assert_eq!(texts("two-week sprints"), ["two", "week", "sprints"]);
         assert_eq!(texts("at 8am by 2026-07-10"), ["at", "8", "am", "by", "2026-07-10"]);
     }
 
@@ -280,6 +330,28 @@ mod tests {
             texts("C++, F# and CI/CD for a 3D printer's 10k"),
             ["c++", "f#", "and", "ci/cd", "for", "a", "3d", "printer's", "10k"]
         );
+    }
+
+    #[test]
+    fn the_groups_of_a_number_are_one_word() {
+        assert_eq!(
+            texts("a 60,000-word novel, 2,000 photos"),
+            ["a", "60000-word", "novel", "2000", "photos"]
+        );
+        assert_eq!(texts("1.500 Gäste, 12'000 francs"), ["1500", "gäste", "12000", "francs"]);
+        assert_eq!(texts("1,2 and 2026,100"), ["1", "2", "and", "2026", "100"]);
+        assert_eq!(texts("1.5 hours, version 3.11"), ["1.5", "hours", "version", "3.11"]);
+    }
+
+    #[test]
+    fn a_date_is_cut_out_of_a_sentence_without_spaces() {
+        assert_eq!(texts("6月12日に引っ越し"), ["6月12日", "に引っ越し"]);
+        assert_eq!(texts("2027年3月1日まで"), ["2027年3月1日", "まで"]);
+    }
+
+    #[test]
+    fn a_curly_apostrophe_is_read_as_a_straight_one() {
+        assert_eq!(texts("New Year’s Eve"), ["new", "year's", "eve"]);
     }
 
     #[test]

@@ -32,6 +32,10 @@ fn working_times_at(words: &GoalWords<'_>, index: usize) -> Option<(Vec<WorkingS
     // "in the evenings" says when, "on weekends" may as well say how often.
     let in_parts = led > first && words.is_any_of(first, &["in", "during"]);
     let own_clause = words.clause_starts_at(index) && words.clause_starts_at(end);
+    // ", Saturday evening" is one evening, and not every one.
+    let one_day = matches!(slots.as_slice(), [slot] if slot.days.len() == 1)
+        && !words.text_at(led + count - 1).ends_with('s');
+    let own_clause = own_clause && !one_day;
     let timed = slots.iter().any(|slot| slot.part.is_some() || is_weekend(slot));
     (only || in_parts || (own_clause && timed && index > 0)).then_some((slots, end))
 }

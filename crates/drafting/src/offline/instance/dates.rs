@@ -5,11 +5,15 @@ use jiff::civil::Date;
 
 use planwright_model::{PlanDate, PlanNode, Role};
 
-use super::super::blueprint::{AnchorDate, Blueprint, BlueprintTask};
+use super::super::blueprint::{
+    AnchorDate, Blueprint, BlueprintPreference, BlueprintTask, parse_time_of_day,
+};
 use super::{InstanceBuilder, InstanceInputs};
 
 /// Lead times up to this many days are kept as they are while there is room for them.
 const SHORT_LEAD: u32 = 3;
+/// So are those of what has a day of its own, up to this many.
+const LONGEST_EXACT_LEAD: i64 = 10;
 
 /// The days of a plan from which others count.
 #[derive(Clone, Copy, Debug)]
@@ -44,11 +48,7 @@ impl AnchorCalendar {
 
     /// Returns the date that an anchor stands for. Before the start means at once.
     pub(in super::super) fn resolve(&self, date: &AnchorDate) -> Date {
-        let base = match date.anchor.as_str() {
-            "start" if self.reserved[0] => self.first_useful_day().unwrap_or(self.start),
-            "end" if self.reserved[1] => self.end,
-            _ => self.day.unwrap_or(self.end),
-        };
+        let base = self.base_day(date);
         let Ok(lead) = u32::try_from(-date.days) else {
             return add_days(base, i64::from(date.days));
         };
@@ -58,6 +58,34 @@ impl AnchorCalendar {
         let shrunk = (f64::from(lead) * self.ratio).round() as u32;
         let lead = shrunk.max(lead.min(SHORT_LEAD));
         add_days(base, -i64::from(lead)).max(self.start)
+    }
+
+    /// Returns the exact day of something that happens on one, or nothing if a plan is too short for its lead. Leads of
+    /// a few days do not shrink.
+    pub(in super::super) fn resolve_own_day(&self, date: &AnchorDate) -> Option<Date> {
+        let base = self.base_day(date);
+        let lead = i64::from(date.days.min(0).unsigned_abs());
+        if lead == 0 {
+            return Some(self.resolve(date));
+        }
+        let day =
+            if lead <= LONGEST_EXACT_LEAD { add_days(base, -lead) } else { self.resolve(date) };
+        (day > self.start).then_some(day)
+    }
+
+    /// Returns the last day for something that should happen before an anchor.
+    pub(in super::super) fn last_day_before(&self, date: &AnchorDate) -> Date {
+        let base = self.base_day(date);
+        // Tomorrow's party is prepared until it begins.
+        if days_between(self.start, base) <= 1 { base } else { add_days(base, -1).max(self.start) }
+    }
+
+    fn base_day(&self, date: &AnchorDate) -> Date {
+        match date.anchor.as_str() {
+            "start" if self.reserved[0] => self.first_useful_day().unwrap_or(self.start),
+            "end" if self.reserved[1] => self.end,
+            _ => self.day.unwrap_or(self.end),
+        }
     }
 
     /// Returns the first day on which work makes sense, if the plan's day is much farther away than the kind needs.
@@ -90,15 +118,65 @@ impl InstanceBuilder<'_> {
     /// Sets the dates of a task: on a day, or due by one.
     pub(super) fn set_dates(&mut self, node: &mut PlanNode, task: &BlueprintTask) {
         if let Some(at) = &task.at {
-            let day = self.anchors.resolve(at.get_ref());
-            let main = at.get_ref().days == 0 && task.role == Role::Deliverable;
-            let time = self.inputs.goal.at_local.filter(|_| main);
-            node.fixed_start = Some(PlanDate { day, time });
+            self.set_own_day(node, task, at.get_ref());
         }
         if let Some(by) = &task.by
             && task.every.is_none()
         {
-            node.due = Some(PlanDate::on_day(self.anchors.resolve(by.get_ref())));
+            let day = self.anchors.resolve(by.get_ref());
+            if self.inputs.span.day == Some(day) && !self.inputs.context.calendar.has_hours_on(day)
+            {
+                // On a day without hours it can only be part of that day.
+                node.fixed_start = Some(PlanDate::on_day(day));
+                node.in_one_piece = true;
+                return;
+            }
+            node.due = Some(PlanDate::on_day(self.last_working_day(day)));
         }
+    }
+
+    /// Puts a task on its day. What should happen before it, and would have to before the plan begins, is only due.
+    fn set_own_day(&self, node: &mut PlanNode, task: &BlueprintTask, at: &AnchorDate) {
+        let Some(day) = self.anchors.resolve_own_day(at) else {
+            let last = self.last_working_day(self.anchors.last_day_before(at));
+            node.due = Some(PlanDate::on_day(last));
+            return;
+        };
+        let main = at.days == 0 && task.role == Role::Deliverable;
+        let stated = self.inputs.goal.at_local.filter(|_| main);
+        let usual = task.at_time.as_ref().and_then(|time| parse_time_of_day(time.get_ref()));
+        let day = self.day_with_hours(task, at.days, day);
+        node.fixed_start = Some(PlanDate { day, time: stated.or(usual) });
+        node.in_one_piece = true;
+    }
+
+    /// Returns the last day up to a date on which anything can be done.
+    fn last_working_day(&self, date: Date) -> Date {
+        let InstanceInputs { context, span, .. } = self.inputs;
+        let near = (0..14).map(|count| add_days(date, -count));
+        let mut near = near.take_while(|day| *day >= span.start);
+        near.find(|day| context.calendar.has_hours_on(*day)).unwrap_or(date)
+    }
+
+    /// Returns a day with working hours for what only has about that day: before it for what leads to the plan's day,
+    /// after it for what follows. The days around the plan's day are meant as they are, except for offices.
+    fn day_with_hours(&self, task: &BlueprintTask, offset: i32, day: Date) -> Date {
+        let InstanceInputs { context, blueprint, span, .. } = self.inputs;
+        let prefer = task.prefer.unwrap_or(blueprint.prefer);
+        let exact = match offset {
+            0 | 1 => true,
+            // A hall is set up the day before, whatever that day is; a check of a text is not.
+            -2 | -1 => {
+                prefer != BlueprintPreference::OfficeHours && blueprint.subtype.get_ref() == "event"
+            }
+            _ => false,
+        };
+        let works = |date: &Date| context.calendar.has_hours_on(*date);
+        if exact || works(&day) {
+            return day;
+        }
+        let step = if offset < 0 { -1 } else { 1 };
+        let near = (1..=14).map(|count| add_days(day, step * count));
+        near.take_while(|date| *date >= span.start).find(works).unwrap_or(day)
     }
 }

@@ -8,6 +8,10 @@ use super::recurrence::occurrences_per_week;
 
 /// The range around a share of a rhythm: the least is a quarter less, the most a quarter more.
 const RHYTHM: EffortRange = EffortRange(75, 100, 125);
+/// The share of a kind's usual time below which work is kept to the least.
+const RUSHED: f64 = 0.15;
+/// The least share of a kind's rhythm that is still worth its name.
+const LEAST_RHYTHM: f64 = 0.15;
 /// The step in which efforts are rounded.
 const STEP: u32 = 5;
 
@@ -46,7 +50,11 @@ impl InstanceBuilder<'_> {
             };
             more += each * f64::from(amount);
         }
-        Some(own.plus(round_step(more)))
+        let all = own.plus(round_step(more));
+        // For a day that is very near people do the least that will do.
+        let rushed = self.inputs.span.day.is_some() && self.anchors.lead_ratio() < RUSHED;
+        let on_day = task.at.as_ref().is_some_and(|at| at.get_ref().days >= 0);
+        Some(if rushed && !on_day { all.around(all.0.max(STEP)) } else { all })
     }
 
     /// Returns the task's percent of the weeks of its phase.
@@ -55,7 +63,13 @@ impl InstanceBuilder<'_> {
         task: &BlueprintTask,
         group: Option<&BlueprintGroup>,
     ) -> Option<EffortRange> {
-        let weekly = f64::from(*self.inputs.blueprint.weekly.as_ref()?.get_ref());
+        let usual = *self.inputs.blueprint.weekly.as_ref()?.get_ref();
+        // In a stated span a rhythm is as much as the person has time for, beside what has an effort of its own.
+        let stated = self.inputs.span.stated_rhythm;
+        let weekly = match stated.zip(group) {
+            Some((stated, group)) => self.rhythm_beside(stated, usual, group),
+            None => f64::from(usual),
+        };
         let share = f64::from(task.share?) / 100.0;
         let weeks = group.map_or(1.0, |group| self.group_weeks(group));
         let minutes = match task.every {
@@ -66,6 +80,22 @@ impl InstanceBuilder<'_> {
             None => weekly * weeks * share,
         };
         Some(RHYTHM.around(round_step(minutes).max(STEP)))
+    }
+
+    /// Returns the minutes a week that stated hours leave for the rhythm of a phase.
+    fn rhythm_beside(&self, stated: u32, usual: u32, group: &BlueprintGroup) -> f64 {
+        let weeks = self.group_weeks(group).max(1.0);
+        let tasks = group.all_tasks();
+        let own = tasks.iter().filter(|task| task.share.is_none() && task.at.is_none());
+        let fixed: f64 = own
+            .filter_map(|task| {
+                let minutes = f64::from(task.effort.as_ref()?.get_ref().likely());
+                let often = || occurrences_per_week(self.inputs, task) * weeks;
+                Some(minutes * task.every.map_or(1.0, |_| often()))
+            })
+            .sum();
+        let left = (f64::from(stated) * 0.9 - fixed / weeks) * 0.9;
+        left.max(f64::from(usual) * LEAST_RHYTHM).min(f64::from(usual))
     }
 
     /// Returns the weeks of a phase: its share of the span.

@@ -2,7 +2,7 @@
 
 use planwright_model::{LagBasis, LinkKind, NodeDependency, TaskId};
 
-use super::super::blueprint::BlueprintLink;
+use super::super::blueprint::{BlueprintLink, CalendarSpan};
 use planwright_plan::sizing;
 
 /// The waiting time of a link.
@@ -11,8 +11,11 @@ pub(in super::super) enum InstanceLag {
     None,
     /// Percent of the predecessor's minutes.
     Percent(u32),
-    /// Elapsed minutes.
-    Elapsed(i32),
+    /// Elapsed minutes, and those of them that no plan is too short for.
+    Elapsed {
+        minutes: i32,
+        least: i32,
+    },
 }
 
 /// A link whose lag is not yet in minutes.
@@ -40,9 +43,7 @@ impl InstanceLink {
     /// Creates a link as a file describes it.
     pub(super) fn from_file(from: &TaskId, to: &TaskId, link: &BlueprintLink) -> Self {
         let lag = match (link.lag, link.percent) {
-            (Some(span), _) => {
-                InstanceLag::Elapsed(i32::try_from(span.in_minutes()).unwrap_or(i32::MAX))
-            }
+            (Some(_), _) => InstanceLag::from_file(link),
             (None, 0) => InstanceLag::None,
             (None, percent) => InstanceLag::Percent(percent),
         };
@@ -65,9 +66,10 @@ impl InstanceLink {
                     sizing::round_down_to_unit(u32::try_from(minutes).unwrap_or(u32::MAX));
                 link.with_lag(i32::try_from(minutes).unwrap_or(most).min(most))
             }
-            InstanceLag::Elapsed(minutes) => {
+            InstanceLag::Elapsed { minutes, least } => {
                 // A night stays a night; only waits of days give way.
                 let shortened = if minutes <= DAY { minutes } else { scale_lag(minutes, scale) };
+                let shortened = shortened.max(least);
                 let lag = shortened.clamp(-most, most);
                 NodeDependency { lag_basis: LagBasis::Elapsed, ..link.with_lag(lag) }
             }
@@ -77,6 +79,25 @@ impl InstanceLink {
 }
 
 const DAY: i32 = 24 * 60;
+
+impl InstanceLag {
+    /// A wait of so many minutes that never gives way.
+    pub(super) fn exactly(minutes: i32) -> Self {
+        Self::Elapsed { minutes, least: minutes }
+    }
+
+    /// Somebody who answers within two weeks answers within one when asked; what the file states as the least stays. An
+    /// overlap of two parts is only a habit.
+    fn from_file(link: &BlueprintLink) -> Self {
+        let in_minutes = |span: CalendarSpan| i32::try_from(span.in_minutes()).unwrap_or(i32::MAX);
+        let minutes = link.lag.map_or(0, in_minutes);
+        let usual = match link.kind {
+            LinkKind::FS => minutes.min(DAY.max(minutes / 2 / DAY * DAY)),
+            _ => 0,
+        };
+        Self::Elapsed { minutes, least: link.least.map_or(usual, in_minutes) }
+    }
+}
 
 /// Scales a wait to whole days, at least one.
 fn scale_lag(minutes: i32, scale: f64) -> i32 {

@@ -4,10 +4,12 @@
 //! both stages and every option use the same id for the same node.
 
 mod dates;
+mod day_times;
 mod effort;
 mod link;
 mod nodes;
 mod recurrence;
+mod rounds;
 mod topic;
 mod training;
 
@@ -145,8 +147,10 @@ impl<'a> InstanceBuilder<'a> {
         }
         self.remove_empty_groups();
         self.resolve_links();
+        self.arrange_rounds();
         self.add_finish_milestone(root, &mut lanes);
         self.hold_back_early_work();
+        self.set_times_of_day();
     }
 
     /// Assigns a node its stream and position, and links it to its predecessors.

@@ -1,13 +1,19 @@
 //! The containers and tasks of an instance.
 
+use jiff::civil::Date;
 use planwright_model::outline::MAIN_STREAM;
-use planwright_model::{NodeType, PlanNode, Role};
+use planwright_model::{NodeType, PlanDate, PlanNode, Role};
 
 use super::super::blueprint::{BlueprintGroup, BlueprintTask, CountSplit};
+use super::super::usual_hours;
+use super::dates::add_days;
 use super::effort::count_value;
 use super::link::InstanceLink;
 use super::topic::PhaseTopic;
 use super::{InstanceBuilder, KeyedPart, SiblingLanes};
+
+/// Private work up to this long is done in one go.
+const ONE_PIECE_MINUTES: u32 = 240;
 
 /// Everything about one copy of a task besides its text.
 #[derive(Clone, Copy)]
@@ -48,7 +54,65 @@ impl<'a> InstanceBuilder<'a> {
             let id = format!("{}.s{}", node.id, index + 1);
             self.add_group(&node, id, NodeType::SubGoal, goal, &mut inner);
         }
+        let first = self.plan.nodes.len();
         self.add_group_tasks(&node, group, &mut inner);
+        self.hold_back_last_looks(group, first);
+        self.open_for_dated_tasks(&node, first);
+    }
+
+    /// Lets a phase begin with the first of its tasks that has a day of its own.
+    fn open_for_dated_tasks(&mut self, phase: &PlanNode, first: usize) {
+        let inner = &self.plan.nodes[first..];
+        let dated = inner.iter().filter_map(|node| node.fixed_start).map(|date| date.day).min();
+        let later = phase.not_before.zip(dated).is_some_and(|(phase, task)| phase.day > task);
+        if let Some(node) = self.plan.nodes.iter_mut().find(|node| node.id == phase.id && later) {
+            node.not_before = dated.map(PlanDate::on_day);
+        }
+    }
+
+    /// Returns when the single tasks of a phase with a share of the weeks may begin. Repeated work of the phases before
+    /// has no end that they could wait for; they begin early enough for their own effort.
+    fn phase_start(&self, group: &BlueprintGroup) -> Option<Date> {
+        let span = self.inputs.span;
+        let (from, until) = self.phase_window(group)?;
+        let phases = &self.inputs.blueprint.phases;
+        let place =
+            phases.iter().position(|phase| phase.title.get_ref() == group.title.get_ref())?;
+        let repeats = |phase: &BlueprintGroup| phase.tasks.iter().any(|task| task.every.is_some());
+        if !phases[..place].iter().any(repeats) {
+            return None;
+        }
+        let once = group.tasks.iter().filter(|task| task.every.is_none());
+        let minutes: u32 = once
+            .filter_map(|task| self.task_effort(task, Some(group), None))
+            .map(super::super::blueprint::EffortRange::likely)
+            .sum();
+        let days = f64::from(minutes) * 7.0 / f64::from(span.weekly_minutes.max(1)) * 1.2;
+        // A weekend may lie in between.
+        let needed = add_days(until, -(days.ceil() as i64) - 3);
+        Some(from.min(needed)).filter(|day| *day > span.start)
+    }
+
+    /// What a phase with a share of the weeks ends with belongs into its last week: the repeated work before it has no
+    /// end that it could wait for.
+    fn hold_back_last_looks(&mut self, group: &BlueprintGroup, first: usize) {
+        let Some((from, until)) = self.phase_window(group) else { return };
+        let repeats = self.plan.nodes[first..].iter().any(|node| node.recurrence.is_some());
+        let last_week = add_days(until, -6).max(from);
+        if !repeats || last_week <= self.inputs.span.start {
+            return;
+        }
+        let mut trailing = true;
+        for node in self.plan.nodes[first..].iter_mut().rev() {
+            if node.recurrence.is_some() || node.fixed_start.is_some() {
+                continue;
+            }
+            let looks_back = matches!(node.role, Role::Reflection | Role::Review);
+            trailing &= looks_back || node.role == Role::Deliverable || node.milestone;
+            if looks_back || trailing {
+                node.not_before = Some(PlanDate::on_day(last_week));
+            }
+        }
     }
 
     pub(super) fn add_container(
@@ -66,6 +130,7 @@ impl<'a> InstanceBuilder<'a> {
         node.intensity = group.intensity.unwrap_or(1).clamp(1, 5);
         node.optional = group.optional;
         node.recurrence = group.every.map(|every| self.group_recurrence(every, group));
+        node.not_before = self.phase_start(group).map(PlanDate::on_day);
         self.register_key(group.key.as_ref(), &node);
         // A cycle recurs alongside the phases; only phases and sub-goals depend on the previous one.
         let chained = kind != NodeType::Cycle;
@@ -180,7 +245,9 @@ impl<'a> InstanceBuilder<'a> {
         node.done_when = self.wording.fill_text(&task.done_when);
         node.role = task.role;
         node.milestone = task.is_instant();
-        node.optional = task.optional || copy.group.is_some_and(|group| group.optional);
+        node.optional =
+            !task.keep && (task.optional || copy.group.is_some_and(|group| group.optional));
+        node.in_one_piece = task.whole;
         node.intensity = task.intensity.unwrap_or(parent.intensity).clamp(1, 5);
         node.risks.clone_from(&task.risks);
         node.owner = task.who.clone().unwrap_or_default();
@@ -194,6 +261,10 @@ impl<'a> InstanceBuilder<'a> {
                 sharers => effort.around((effort.likely() / sharers / 5 * 5).max(5)),
             };
             node.estimate_minutes = Some(effort.likely());
+            // A visit or an evening of painting is one piece; office work may be cut.
+            node.in_one_piece |= task.share.is_none()
+                && effort.likely() <= ONE_PIECE_MINUTES
+                && usual_hours::is_private(self.inputs.blueprint);
             self.plan.efforts.insert(node.id.clone(), effort);
         }
         self.register_key(task.key.as_ref(), &node);

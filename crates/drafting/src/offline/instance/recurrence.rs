@@ -26,13 +26,29 @@ impl InstanceBuilder<'_> {
         group: &BlueprintGroup,
     ) -> Recurrence {
         let at_time = group.at_time.as_ref().map(|time| time.get_ref().as_str());
+        let InstanceInputs { goal, blueprint, .. } = self.inputs;
+        let first = blueprint.cycles.first().is_some_and(|cycle| std::ptr::eq(cycle, group));
+        let main = first && blueprint.is_routine();
+        // What the goal says about rhythm and time counts for more than the file.
+        let every = if goal.cadence.is_some() && main {
+            BlueprintRepeat { count: 1, unit: BlueprintRepeatUnit::Cadence }
+        } else {
+            every
+        };
         let mut found = self.build_recurrence(every, (at_time, &group.on.0, None));
+        if main {
+            found.at_local = goal.at_local.or(found.at_local);
+        }
         if !self.inputs.blueprint.is_routine() {
             // A round that cannot be finished before the end is not begun.
             let days = found.freq.in_days() * u32::from(found.interval.max(1));
             found.until = Some(add_days(self.inputs.span.last_day, 1 - i64::from(days)));
         }
-        self.limit_to_span(&mut found, None);
+        self.limit_to_span(&mut found, None, None);
+        // "8 episodes" are eight rounds, and no more.
+        if let Some(rounds) = facts::stated_rounds(goal, blueprint).filter(|_| first) {
+            found.count = Some(rounds);
+        }
         found
     }
 
@@ -45,8 +61,13 @@ impl InstanceBuilder<'_> {
     ) -> Recurrence {
         let at_time = task.at_time.as_ref().map(|time| time.get_ref().as_str());
         let mut found = self.build_recurrence(every, (at_time, &task.on.0, task.times));
+        let window = group.and_then(|group| self.phase_window(group));
+        let span = self.inputs.span;
+        let usual_days = super::dates::days_between(span.start, span.usual_last) + 1;
+        let in_phase = group.filter(|_| task.from.is_none() && task.until.is_none());
+        let usual_window =
+            in_phase.and_then(|group| self.phase_window_within(group, usual_days, span.usual_last));
         if !self.inputs.blueprint.is_routine() {
-            let window = group.and_then(|group| self.phase_window(group));
             let (from, until) = window.unwrap_or_else(|| self.later_window(group));
             (found.from, found.until) = (Some(from), Some(until));
         }
@@ -59,8 +80,32 @@ impl InstanceBuilder<'_> {
         self.limit_to_span(
             &mut found,
             task.effort.as_ref().map(|effort| effort.get_ref().likely()),
+            usual_window,
         );
+        self.thin_sessions(&mut found);
         found
+    }
+
+    /// Lets sessions come less often where the person has fewer hours than the kind; there are as many of them, over a
+    /// longer time.
+    fn thin_sessions(&self, found: &mut Recurrence) {
+        let times =
+            super::super::span::session_thinning(self.inputs.context, self.inputs.blueprint);
+        let times = usize::try_from(times).unwrap_or(1);
+        match found.freq {
+            _ if times < 2 => {}
+            RecurrenceFrequency::Weekly if found.by_day.len() > 1 => {
+                let kept = found.by_day.len().div_ceil(times);
+                let step = found.by_day.len() / kept;
+                found.by_day =
+                    found.by_day.iter().step_by(step.max(1)).take(kept).copied().collect();
+            }
+            RecurrenceFrequency::Daily | RecurrenceFrequency::Weekly => {
+                let times = u16::try_from(times).unwrap_or(u16::MAX);
+                found.interval = found.interval.saturating_mul(times);
+            }
+            _ => {}
+        }
     }
 
     fn build_recurrence(
@@ -94,7 +139,7 @@ impl InstanceBuilder<'_> {
     }
 
     /// Spreads a number of sessions over the days of the week that have working hours.
-    fn spread_days(&self, times: u16) -> Vec<Weekday> {
+    pub(super) fn spread_days(&self, times: u16) -> Vec<Weekday> {
         let working = &self.inputs.context.calendar.working;
         let open: Vec<Weekday> = Weekday::ALL
             .into_iter()
@@ -107,15 +152,22 @@ impl InstanceBuilder<'_> {
     }
 
     /// Ends a recurrence with the plan, unless it is a routine, and gives days without hours a time of day.
-    fn limit_to_span(&mut self, found: &mut Recurrence, minutes: Option<u32>) {
+    fn limit_to_span(
+        &mut self,
+        found: &mut Recurrence,
+        minutes: Option<u32>,
+        usual_window: Option<(Date, Date)>,
+    ) {
         let InstanceInputs { blueprint, span, context, .. } = self.inputs;
         if !blueprint.is_routine() {
-            if found.by_day.is_empty() && found.freq != RecurrenceFrequency::Daily {
+            if is_any_day(found) {
                 // Whatever may fall on any day of its period needs some days before the end.
                 let last = add_days(span.last_day, -SPARE_DAYS);
                 found.until = Some(found.until.map_or(last, |until| until.min(last)));
             }
-            let dates = RecurrenceRule::from(&*found).dates_between(span.start, span.last_day);
+            // Few hours make a plan longer, and not its repeated work more.
+            let usual = self.usual_recurrence(found, usual_window);
+            let dates = RecurrenceRule::from(&usual).dates_between(span.start, span.usual_last);
             found.count = Some(u32::try_from(dates.len()).unwrap_or(u32::MAX).max(1));
         }
         if found.at_local.is_some() {
@@ -130,6 +182,22 @@ impl InstanceBuilder<'_> {
         if let Some(day) = closed {
             found.at_local = Some(self.free_time_on(day, minutes.unwrap_or(60)));
         }
+    }
+
+    /// Returns a recurrence as it would be in the usual span: in the window of its phase there, else with an end that is
+    /// by as much earlier as the plan is longer.
+    fn usual_recurrence(&self, found: &Recurrence, window: Option<(Date, Date)>) -> Recurrence {
+        let span = self.inputs.span;
+        let more = i64::from(super::dates::days_between(span.usual_last, span.last_day));
+        let earlier = found.until.map(|until| add_days(until, -more));
+        let (from, until) = match window {
+            Some((from, until)) if is_any_day(found) => {
+                (Some(from), Some(until.min(add_days(span.usual_last, -SPARE_DAYS))))
+            }
+            Some((from, until)) => (Some(from), Some(until)),
+            None => (found.from, earlier),
+        };
+        Recurrence { from, until, ..found.clone() }
     }
 
     /// Returns a time on a day without hours that no other repeated session of the plan has.
@@ -150,17 +218,26 @@ impl InstanceBuilder<'_> {
     }
 
     /// Returns the calendar days of a phase that has a share of the span.
-    fn phase_window(&self, group: &BlueprintGroup) -> Option<(Date, Date)> {
+    pub(super) fn phase_window(&self, group: &BlueprintGroup) -> Option<(Date, Date)> {
         let span = self.inputs.span;
+        self.phase_window_within(group, span.days, span.last_day)
+    }
+
+    fn phase_window_within(
+        &self,
+        group: &BlueprintGroup,
+        days: u32,
+        last_day: Date,
+    ) -> Option<(Date, Date)> {
         let phases = &self.inputs.blueprint.phases;
         let place =
             phases.iter().position(|phase| phase.title.get_ref() == group.title.get_ref())?;
         group.weeks_share?;
         let share = |phase: &BlueprintGroup| f64::from(phase.weeks_share.unwrap_or(0));
         let before: f64 = phases[..place].iter().map(share).sum();
-        let days = f64::from(span.days);
-        let at = |percent: f64| add_days(span.start, (days * percent / 100.0).round() as i64);
-        let until = add_days(at(before + share(group)), -1).min(span.last_day);
+        let start = self.inputs.span.start;
+        let at = |percent: f64| add_days(start, (f64::from(days) * percent / 100.0).round() as i64);
+        let until = add_days(at(before + share(group)), -1).min(last_day);
         Some((at(before), until.max(at(before))))
     }
 }
@@ -175,17 +252,27 @@ impl InstanceBuilder<'_> {
         let place = group.and_then(|group| {
             phases.iter().position(|phase| phase.title.get_ref() == group.title.get_ref())
         });
-        let effort = |phases: &[BlueprintGroup]| -> u32 {
-            let tasks = phases.iter().flat_map(BlueprintGroup::all_tasks);
-            let once = tasks.filter(|task| task.every.is_none());
-            once.filter_map(|task| task.effort.as_ref()).map(|own| own.get_ref().likely()).sum()
+        let weeks = f64::from(*self.inputs.blueprint.weeks.get_ref());
+        let minutes = |task: &BlueprintTask| {
+            let once = task.effort.as_ref().map_or(0, |own| own.get_ref().likely());
+            let times = task.every.map_or(1.0, |_| occurrences_per_week(self.inputs, task) * weeks);
+            f64::from(once) * times
         };
-        let before = place.map_or(0, |place| effort(&phases[..place]));
-        let share = f64::from(before) / f64::from(effort(phases).max(1));
+        let effort = |phases: &[BlueprintGroup]| -> f64 {
+            phases.iter().flat_map(BlueprintGroup::all_tasks).map(minutes).sum()
+        };
+        let before = place.map_or(0.0, |place| effort(&phases[..place]));
+        let share = before / effort(phases).max(1.0);
         let first = self.anchors.first_useful_day().unwrap_or(span.start);
-        let days = f64::from(super::dates::days_between(first, last));
-        (add_days(first, (days * share) as i64), last)
+        let usual = last.min(span.usual_last);
+        let days = f64::from(super::dates::days_between(first, usual)) * share;
+        (add_days(first, days as i64), last)
     }
+}
+
+/// Returns whether something may fall on any day of its period.
+fn is_any_day(found: &Recurrence) -> bool {
+    found.by_day.is_empty() && found.freq != RecurrenceFrequency::Daily
 }
 
 fn is_closed(working: &WeeklyHours, day: Weekday) -> bool {

@@ -1,6 +1,8 @@
 //! A training phase planned week by week, each week with its load and its sessions on different days.
 
-use planwright_model::{LinkKind, NodeType, PlanNode, TaskId};
+use jiff::civil::Date;
+
+use planwright_model::{LinkKind, NodeType, PlanDate, PlanNode, PreferredTime, TaskId, Weekday};
 use planwright_plan::sizing::{self, TrainingWeeks};
 use planwright_text::units::format_counted;
 
@@ -13,6 +15,17 @@ use super::{InstanceBuilder, SiblingLanes, dates};
 const NEXT_DAY: i32 = 12 * 60;
 /// A week of elapsed time.
 const NEXT_WEEK: i32 = 7 * 24 * 60;
+/// The longest session in the days before the race.
+const LAST_WEEK_MINUTES: u32 = 40;
+/// The days of one, two, three … sessions a week. With four and more, two of them follow each other.
+const WEEK_PATTERNS: [&[Weekday]; 6] = [
+    &[Weekday::Sun],
+    &[Weekday::Wed, Weekday::Sun],
+    &[Weekday::Tue, Weekday::Thu, Weekday::Sun],
+    &[Weekday::Tue, Weekday::Thu, Weekday::Sat, Weekday::Sun],
+    &[Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Sat, Weekday::Sun],
+    &[Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri, Weekday::Sat, Weekday::Sun],
+];
 /// The load of the busiest week of a file that states none.
 const DEFAULT_PEAK: u32 = 300;
 
@@ -24,13 +37,17 @@ impl<'a> InstanceBuilder<'a> {
         phase: &'a BlueprintGroup,
         lanes: &mut SiblingLanes,
     ) {
-        let weeks = TrainingWeeks::from_total(self.inputs.span.weeks());
+        let (total, begin) = self.training_span();
+        let weeks = TrainingWeeks::from_total(total);
         let count = weeks.to_array().get(index).copied().unwrap_or(0);
         if index == 0 {
             self.note_adjusted_length(weeks);
         }
         let weekly = self.inputs.blueprint.weekly.as_ref().map(|weekly| *weekly.get_ref());
-        let loads = sizing::training_loads(weeks, weekly.unwrap_or(DEFAULT_PEAK));
+        let usual = weekly.unwrap_or(DEFAULT_PEAK);
+        // Stated hours are the busiest week.
+        let peak = self.inputs.goal.weekly_minutes.map_or(usual, |stated| usual.min(stated));
+        let loads = sizing::training_loads(weeks, peak);
         let first: u16 = weeks.to_array()[..index.min(4)].iter().sum();
         let id = format!("p{}", index + 1);
         let node = self.add_container(root, id, NodeType::Phase, phase, lanes);
@@ -45,7 +62,8 @@ impl<'a> InstanceBuilder<'a> {
         }
         for week in first..first + count {
             let load = loads.get(usize::from(week)).copied().unwrap_or(5);
-            self.add_training_week(&node, week + 1, load, (phase, &sessions), &mut inner);
+            let from = dates::add_days(begin, i64::from(week) * 7);
+            self.add_training_week(&node, (week + 1, from), load, (phase, &sessions), &mut inner);
         }
         for (place, task) in once.iter().filter(|part| !opens(part)) {
             // What has a date of its own does not wait for the last session.
@@ -56,9 +74,23 @@ impl<'a> InstanceBuilder<'a> {
         }
     }
 
+    /// Returns the weeks of training before the day, and the day on which they begin: nobody builds up for much longer
+    /// than the kind needs.
+    fn training_span(&self) -> (u16, Date) {
+        let span = self.inputs.span;
+        let last = span.day.unwrap_or(span.last_day);
+        let usual = *self.inputs.blueprint.weeks.get_ref();
+        let most = usual.saturating_add(usual.div_ceil(4));
+        let weeks = (dates::days_between(span.start, last) + 1).div_ceil(7);
+        match u16::try_from(weeks).unwrap_or(u16::MAX) {
+            weeks if weeks > most => (most, dates::add_days(last, 1 - i64::from(most) * 7)),
+            weeks => (weeks, span.start),
+        }
+    }
+
     fn note_adjusted_length(&mut self, weeks: TrainingWeeks) {
         let planned: u16 = weeks.to_array().iter().sum();
-        let asked = self.inputs.span.weeks();
+        let asked = self.training_span().0;
         if planned != asked {
             let asked = format_counted(asked.into(), "week");
             self.plan.notes.push(format!(
@@ -70,7 +102,7 @@ impl<'a> InstanceBuilder<'a> {
     fn add_training_week(
         &mut self,
         phase: &PlanNode,
-        number: u16,
+        (number, first_day): (u16, Date),
         load: u32,
         (group, sessions): (&'a BlueprintGroup, &[(usize, &'a BlueprintTask)]),
         lanes: &mut SiblingLanes,
@@ -78,20 +110,37 @@ impl<'a> InstanceBuilder<'a> {
         let id = format!("{}.w{number}", phase.id);
         let mut week = PlanNode::new_child(phase, id, NodeType::SubGoal, format!("Week {number}"));
         week.intensity = phase.intensity;
+        if first_day > self.inputs.span.start {
+            week.not_before = Some(PlanDate::on_day(first_day));
+        }
+        // Nothing is trained on the day itself or after it.
+        let eve = self.inputs.span.day.map(|day| dates::add_days(day, -1));
+        let days_left = eve.map_or(7, |eve| dates::days_between(first_day, eve) + 1);
+        week.due = eve.filter(|_| days_left < 7).map(PlanDate::on_day);
         self.place_node(&mut week, None, None, true, lanes);
         self.plan.nodes.push(week.clone());
         if number > 1 {
             self.link_to_previous_week(&week.id);
         }
-        let first_day = dates::add_days(self.inputs.span.start, (i64::from(number) - 1) * 7);
         let goes_on = |(_, task): &&(usize, &'a BlueprintTask)| {
             let until = task.until.as_ref().map(|until| self.anchors.resolve(until.get_ref()));
             until.is_none_or(|until| first_day <= until)
         };
-        let sessions: Vec<&(usize, &'a BlueprintTask)> = sessions.iter().filter(goes_on).collect();
+        let mut sessions: Vec<&(usize, &'a BlueprintTask)> =
+            sessions.iter().filter(goes_on).collect();
+        // The last days have every other day free.
+        let most = if days_left < 7 { (days_left as usize / 2).max(1) } else { 7 };
+        sessions.truncate(most);
         let weights: Vec<u32> = sessions.iter().map(|(_, task)| task.share.unwrap_or(1)).collect();
         let mut inner = SiblingLanes::default();
-        for ((place, task), minutes) in sessions.iter().zip(sizing::training_week(load, &weights)) {
+        let minutes = sizing::training_week(load, &weights);
+        let last_days = eve.is_some_and(|eve| dates::days_between(first_day, eve) < 10);
+        let days = self.session_days(first_day, days_left, &weights);
+        let mut parts: Vec<_> = sessions.iter().zip(minutes).zip(days).collect();
+        parts.sort_by_key(|(_, day)| *day);
+        for (((place, task), minutes), day) in parts.into_iter().filter(|((_, own), _)| *own > 0) {
+            // Whoever runs long in the last week starts the race tired.
+            let minutes = if last_days { minutes.min(LAST_WEEK_MINUTES) } else { minutes };
             let id = format!("{}.t{}", week.id, place + 1);
             let before = self.plan.links.len();
             let copy =
@@ -99,14 +148,56 @@ impl<'a> InstanceBuilder<'a> {
             self.add_copy(&week, id, copy, &mut inner);
             if let Some(node) = self.plan.nodes.last_mut() {
                 node.estimate_minutes = Some(minutes);
+                // A long run in two halves is two short runs.
+                node.in_one_piece = true;
+                node.not_before = day.map(PlanDate::on_day);
+                if Some(task.share.unwrap_or(1)) == weights.iter().copied().max() {
+                    node.preferred_time = Some(PreferredTime::Weekends);
+                }
                 let range = EffortRange(90, 100, 110).around(minutes);
                 self.plan.efforts.insert(node.id.clone(), range);
             }
             for link in self.plan.links.iter_mut().skip(before) {
-                link.lag = InstanceLag::Elapsed(NEXT_DAY);
+                link.lag = InstanceLag::exactly(NEXT_DAY);
                 "a body needs a night between two sessions".clone_into(&mut link.why);
             }
         }
+    }
+
+    /// Returns the days of the sessions of a week, with days of rest in between and the longest session on the weekend;
+    /// none if the days that are left hold too few.
+    fn session_days(&self, first: Date, days_left: u32, weights: &[u32]) -> Vec<Option<Date>> {
+        let count = weights.len();
+        let calendar = &self.inputs.context.calendar;
+        let open = |day: &Weekday| calendar.working.get(day).is_some_and(|hours| !hours.is_empty());
+        let usual = WEEK_PATTERNS.get(count.saturating_sub(1)).copied().unwrap_or(&Weekday::ALL);
+        let week: Vec<Weekday> = if usual.iter().all(open) {
+            usual.to_vec()
+        } else {
+            self.spread_days(u16::try_from(count).unwrap_or(7))
+        };
+        // The day of the race and the one before it are free.
+        let last = if days_left < 7 { days_left.saturating_sub(1) } else { 7 };
+        let dates = (0..i64::from(last)).map(|offset| dates::add_days(first, offset));
+        let mut dates: Vec<Date> =
+            dates.filter(|date| week.contains(&Weekday::from_date(*date))).collect();
+        if dates.len() < count {
+            let other = (0..i64::from(last)).step_by(2);
+            dates = other.map(|offset| dates::add_days(first, offset)).collect();
+        }
+        if dates.len() < count {
+            return vec![None; count];
+        }
+        let longest = weights.iter().enumerate().max_by_key(|(_, weight)| **weight);
+        let is_weekend =
+            |date: &Date| matches!(Weekday::from_date(*date), Weekday::Sat | Weekday::Sun);
+        let long_day = dates.iter().rposition(is_weekend).unwrap_or(dates.len() - 1);
+        let long_day = dates.remove(long_day);
+        let mut others = dates.into_iter();
+        let is_longest = |place: usize| longest.is_some_and(|(long, _)| long == place);
+        (0..count)
+            .map(|place| if is_longest(place) { Some(long_day) } else { others.next() })
+            .collect()
     }
 
     /// Without this link a light week would be trained in the previous one.
@@ -117,7 +208,7 @@ impl<'a> InstanceBuilder<'a> {
             from: before,
             to: week.clone(),
             kind: LinkKind::SS,
-            lag: InstanceLag::Elapsed(NEXT_WEEK),
+            lag: InstanceLag::exactly(NEXT_WEEK),
             why: "each week's load belongs to its own week".to_owned(),
         });
     }

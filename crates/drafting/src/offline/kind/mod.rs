@@ -4,6 +4,7 @@
 //! taken if it is good enough and no other is near; otherwise the person is asked. A goal without substance is not
 //! planned at all.
 
+mod main_verb;
 mod score;
 mod small_task;
 mod substance;
@@ -11,6 +12,7 @@ mod substance;
 mod tests;
 
 use planwright_model::pattern::PROPOSED_PREFIX;
+use planwright_model::requests::is_long_goal;
 use planwright_model::{NodeOrigin, PatternSpec, PatternType};
 
 use super::blueprint::{Blueprint, TemplateLibrary};
@@ -65,13 +67,15 @@ pub struct KindCandidate {
     pub score: f64,
     /// What such a plan consists of: its first phases or tasks.
     pub content: String,
+    /// Scores end at 1; two certain kinds are told apart by their points.
+    points: f64,
 }
 
 impl KindCandidate {
-    fn from_blueprint(file: &Blueprint, score: f64) -> Self {
+    fn from_blueprint(file: &Blueprint, score: f64, points: f64) -> Self {
         let mut pattern = file.to_pattern();
         pattern.confidence = Some(score);
-        Self { pattern, score, content: describe_content(file) }
+        Self { pattern, score, content: describe_content(file), points }
     }
 
     pub fn name(&self) -> &str {
@@ -106,8 +110,8 @@ impl KindPick {
     /// The lead of the best over the second, as a share of the best.
     pub fn margin(&self) -> f64 {
         match self.candidates.as_slice() {
-            [best, second, ..] if best.score > 0.0 => (best.score - second.score) / best.score,
-            [best] if best.score > 0.0 => 1.0,
+            [best, second, ..] if best.points > 0.0 => (best.points - second.points) / best.points,
+            [best] if best.points > 0.0 => 1.0,
             _ => 0.0,
         }
     }
@@ -129,7 +133,7 @@ pub fn select_kind(
         .iter()
         .filter(|found| found.points > 0.0)
         .take(OFFERED)
-        .map(|found| KindCandidate::from_blueprint(found.file, found.score()))
+        .map(|found| KindCandidate::from_blueprint(found.file, found.score(), found.points))
         .collect();
     add_broad_kinds(library, &mut candidates);
     let mut pick = KindPick { verdict, candidates, explanations };
@@ -138,6 +142,10 @@ pub fn select_kind(
 }
 
 fn judge(goal: &Goal, scored: &[score::ScoredKind<'_>]) -> KindVerdict {
+    // In a page of text some words fit any kind.
+    if is_long_goal(&goal.text) {
+        return KindVerdict::Unclear;
+    }
     let (best, second) = match scored {
         [] => return substance::verdict_without_kind(goal),
         [best] => (best, 0.0),
@@ -187,7 +195,7 @@ fn add_broad_kinds(library: &TemplateLibrary, candidates: &mut Vec<KindCandidate
         }
         let known = candidates.iter().any(|candidate| candidate.name() == name);
         if let Some(file) = library.named_blueprint(name).filter(|_| !known) {
-            candidates.push(KindCandidate::from_blueprint(file, 0.0));
+            candidates.push(KindCandidate::from_blueprint(file, 0.0, 0.0));
         }
     }
 }
@@ -233,7 +241,7 @@ fn propose_subtype(pick: &mut KindPick, goal: &Goal, proposals: SubtypeProposals
     let source = pattern.subtype.take().unwrap_or_default();
     let nearest = pattern.kind_noun();
     pattern.rfc = Some(format!(
-        "The goal itself names the kind \"{name}\". Nearest to it is {nearest}; its blueprint is used until the new \
+        "The goal itself names the kind \"{name}\". Nearest to it is {nearest}; its template is used until the new \
          kind has one of its own."
     ));
     pattern.subtype = Some(format!("{PROPOSED_PREFIX}{name}"));

@@ -6,7 +6,9 @@ use planwright_model::PatternType;
 
 use super::super::blueprint::{Blueprint, TemplateLibrary};
 use super::super::goal::Goal;
+use super::main_verb::MainVerb;
 use super::substance;
+use crate::calendar_names::WEEKDAYS;
 
 /// The points at which a kind is certain.
 const FULL_POINTS: f64 = 10.0;
@@ -14,6 +16,11 @@ const FULL_POINTS: f64 = 10.0;
 const OWN_FACTOR: f64 = 2.0;
 /// The factor of words that only say what the thing is about or good for.
 const ASIDE_FACTOR: f64 = 0.5;
+
+/// The factor of what stands behind the object of the goal: "learn Italian for a trip", "a fire drill at school".
+const BEHIND_FACTOR: f64 = 0.6;
+/// What remains of the points of a kind that does something else than the goal's verb.
+const OTHER_VERB_FACTOR: f64 = 0.5;
 
 /// What remains of a score if the kind knows none of the goal's telling words.
 const UNKNOWN_FACTOR: f64 = 0.7;
@@ -27,6 +34,8 @@ pub(super) struct ScoredKind<'a> {
     pub(super) reasons: Vec<String>,
     /// The share of the goal's telling words that are words of the kind.
     pub(super) coverage: f64,
+    /// Whether a whole phrase of the goal names the kind, whatever its verb is: "paycheck to paycheck".
+    is_named: bool,
 }
 
 impl ScoredKind<'_> {
@@ -57,9 +66,13 @@ const FILLERS: [&str; 13] =
 const ASIDE: [&str; 9] =
     ["about", "because", "so", "without", "while", "regarding", "although", "unless", "instead"];
 
+/// Days that speak for a small kind beside a word of its own.
+const NEAR_DAYS: [&str; 3] = ["today", "tonight", "tomorrow"];
+
 /// Scores every blueprint that at least one word of the goal leads to.
 pub(super) fn score_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<ScoredKind<'a>> {
-    let terms = goal_terms(goal);
+    let verb = MainVerb::find(goal);
+    let terms = goal_terms(goal, verb.place);
     let own = library.own_blueprints().len();
     library
         .all_blueprints()
@@ -67,6 +80,10 @@ pub(super) fn score_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<
         .filter_map(|(place, file)| {
             let mut found = score_words(&terms, file)?;
             add_reading(goal, &mut found);
+            if !found.is_named && verb.contradicts(file) {
+                found.points *= OTHER_VERB_FACTOR;
+                found.reasons.push("the goal does something else with it".to_owned());
+            }
             if place < own {
                 found.points *= OWN_FACTOR;
             }
@@ -75,17 +92,55 @@ pub(super) fn score_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<
         .collect()
 }
 
-fn goal_terms(goal: &Goal) -> Vec<GoalTerm> {
-    let mut factor = 1.0;
-    let mut terms = Vec::new();
-    for word in goal.folded_words() {
+/// Words that lead to what stands behind the object.
+const BEHIND: [&str; 7] = ["for", "at", "of", "during", "after", "from", "near"];
+
+fn goal_terms(goal: &Goal, verb: usize) -> Vec<GoalTerm> {
+    let mut factor: f64 = 1.0;
+    let mut has_object = false;
+    let mut terms: Vec<GoalTerm> = Vec::new();
+    let listed = goal.cadence.as_ref().is_some_and(|cadence| !cadence.on.is_empty());
+    for (place, word) in goal.folded_words().iter().enumerate() {
+        let before =
+            place.checked_sub(1).and_then(|at| terms.get(at)).map(|term| term.text.as_str());
+        let acted = before.is_some_and(is_action_noun);
+        if BEHIND.contains(&word.as_str()) && has_object && !(word == "of" && acted) {
+            factor = factor.min(BEHIND_FACTOR);
+        } else if word == "and" && factor > ASIDE_FACTOR {
+            factor = 1.0;
+        }
         let telling = factor >= 1.0 && substance::is_telling(goal, word);
-        terms.push(GoalTerm { text: word.clone(), factor, telling });
+        has_object |= telling && place > verb;
+        // "Wed" in a list of days is no wedding.
+        let text = if listed && word.len() == 3 { weekday_word(word) } else { word };
+        terms.push(GoalTerm { text: text.to_owned(), factor, telling });
         if ASIDE.contains(&word.as_str()) {
             factor = ASIDE_FACTOR;
         }
     }
+    // "go to Japan" is a trip, though it does not say so.
+    if goal.is_journey() && terms.iter().all(|term| term.text != "trip") {
+        terms.push(GoalTerm { text: "trip".to_owned(), factor: 1.0, telling: false });
+    }
     terms
+}
+
+/// Returns whether a noun is an action, so that its object follows "of": "the renovation of the bathroom".
+fn is_action_noun(word: &str) -> bool {
+    const ACTIONS: [&str; 12] = [
+        "purchase", "sale", "review", "move", "repair", "launch", "release", "rewrite", "upgrade",
+        "change", "overhaul", "cleanup",
+    ];
+    ["tion", "ment", "ing", "sion", "ance"].iter().any(|tail| word.ends_with(tail))
+        || ACTIONS.contains(&word)
+        || ["rid", "out", "care", "pair", "set", "series", "team", "round", "couple"]
+            .contains(&word)
+}
+
+/// Returns the weekday of an abbreviation, or the word itself.
+fn weekday_word(word: &str) -> &str {
+    let named = WEEKDAYS.iter().find(|name| name.starts_with(word));
+    named.copied().unwrap_or(word)
 }
 
 /// Returns where a phrase occurs. Articles of the goal may stand between the words of the phrase.
@@ -111,11 +166,19 @@ fn score_words<'a>(terms: &[GoalTerm], file: &'a Blueprint) -> Option<ScoredKind
     if file.not.iter().any(|phrase| find_phrase(terms, phrase).is_some()) {
         return None;
     }
-    let (mut points, mut reasons) = (0.0, Vec::new());
+    let (mut points, mut soon, mut reasons) = (0.0, 0.0, Vec::new());
     let mut known = vec![false; terms.len()];
+    let mut is_named = false;
     for (phrase, weight) in file.match_words.get_ref() {
         if let Some(place) = find_phrase(terms, phrase) {
-            points += f64::from(*weight) * terms[place.start].factor;
+            let factor = terms[place.start].factor;
+            is_named |= *weight >= 8 && factor >= 1.0 && phrase.split(' ').count() > 2;
+            let weight = f64::from(*weight) * factor;
+            if NEAR_DAYS.contains(&phrase.as_str()) {
+                soon += weight;
+            } else {
+                points += weight;
+            }
             known[place].iter_mut().for_each(|known| *known = true);
             reasons.push(format!("\"{phrase}\" is a word of it"));
         }
@@ -124,7 +187,9 @@ fn score_words<'a>(terms: &[GoalTerm], file: &'a Blueprint) -> Option<ScoredKind
     let (all, hit) =
         telling.fold((0, 0), |(all, hit), (_, known)| (all + 1, hit + i32::from(*known)));
     let coverage = if all == 0 { 1.0 } else { f64::from(hit) / f64::from(all) };
-    (points > 0.0).then_some(ScoredKind { file, points, reasons, coverage })
+    // A day alone leads to no kind.
+    points += if points > 0.0 { soon } else { 0.0 };
+    (points > 0.0).then_some(ScoredKind { file, points, reasons, coverage, is_named })
 }
 
 /// Adds what was read from the goal: a rhythm, a direction, counts, hours, a day.

@@ -2,6 +2,7 @@
 
 use super::super::goal::Goal;
 use super::KindVerdict;
+use crate::calendar_names::{MONTHS, WEEKDAYS};
 
 /// Words that say nothing by themselves about what is to be done.
 const VAGUE: [&str; 74] = [
@@ -143,6 +144,8 @@ pub(super) fn is_telling(goal: &Goal, word: &str) -> bool {
     let is_name = |name: &&Option<String>| {
         name.as_ref().is_some_and(|name| name.to_lowercase().split(' ').any(|part| part == word))
     };
+    let with =
+        goal.companions.iter().any(|name| name.to_lowercase().split(' ').any(|part| part == word));
     let counted = goal.counts.iter().any(|count| word.starts_with(count.noun.as_str()));
     word.chars().count() > 2
         && !VAGUE.contains(&word)
@@ -151,31 +154,11 @@ pub(super) fn is_telling(goal: &Goal, word: &str) -> bool {
         && !is_month_or_weekday(word)
         && !named.iter().any(is_name)
         && !counted
+        && !with
 }
 
 fn is_month_or_weekday(word: &str) -> bool {
-    const NAMES: [&str; 19] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-    ];
-    NAMES.contains(&word)
+    MONTHS.contains(&word) || WEEKDAYS.contains(&word)
 }
 
 /// Returns whether every word of the goal is vague.

@@ -94,7 +94,7 @@ pub(in super::super) fn answer_planning_request(
             return Some(approve_plan(draft, hash, answer, by, jobs));
         }
         A::PickKind(number) => pick_kind(&mut draft, number),
-        A::RequestChanges if choose_kind_in_words(&mut draft, text) => true,
+        A::RequestChanges if names_kind(&mut draft, text) => true,
         A::RequestChanges if draft.planning().place.target == Some(ApprovalTarget::Pattern) => {
             let why =
                 "No kind of plan is named in it. Try \"it is a text\", or choose one of the list.";
@@ -208,9 +208,15 @@ fn unread_reply(
         return None;
     }
     let first = questions.first()?;
+    // A model that plans in a conversation reads any words.
+    if state.planning.is_read_by_model() && first.key != KIND_QUESTION {
+        return None;
+    }
     let typed = BTreeMap::from([(first.key.clone(), text.to_owned())]);
     let given = if answer.answers.is_empty() { &typed } else { &answer.answers };
-    given.iter().find_map(|(key, said)| {
+    // Of several questions some may be skipped, which leaves them empty.
+    let skipped = |said: &str| said.trim().is_empty() && !answer.answers.is_empty();
+    given.iter().filter(|(_, said)| !skipped(said)).find_map(|(key, said)| {
         if key == KIND_QUESTION {
             return unread_kind(first, said, &state.planning.goal);
         }
@@ -245,6 +251,13 @@ fn why_nothing_else(draft: &DecisionBuilder<'_>) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// Plans it as the kind that words name. A model that plans in a conversation reads all other words itself.
+fn names_kind(draft: &mut DecisionBuilder<'_>, text: &str) -> bool {
+    let talk = draft.planning();
+    let asks_kind = talk.place.target == Some(ApprovalTarget::Pattern);
+    (asks_kind || !talk.is_read_by_model()) && choose_kind_in_words(draft, text)
 }
 
 fn open_comments(draft: &DecisionBuilder<'_>) -> usize {
@@ -286,6 +299,12 @@ pub(super) fn change_scope(draft: &DecisionBuilder<'_>, text: &str, asked: Optio
     let talk = draft.planning();
     if talk.roadmap.is_none() {
         return Stage::Outline;
+    }
+    // A model takes every request up by operations on what is there, and drafts nothing else again.
+    if talk.is_read_by_model() {
+        let outline =
+            matches!(talk.place.target, Some(ApprovalTarget::Pattern | ApprovalTarget::Outline));
+        return if outline { Stage::Outline } else { Stage::Roadmap };
     }
     let read = if text.is_empty() { Stage::Outline } else { resolve_change_stage(text, asked) };
     if talk.offline { read.max(Stage::Roadmap) } else { read }

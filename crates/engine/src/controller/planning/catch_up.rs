@@ -13,7 +13,7 @@ use crate::controller::{CommandDecision, DecisionResult};
 use planwright_model::catch_up::{CatchUpWay, TaskOccurrence};
 use planwright_model::event::{CommandRefusal, PlanningEvent, TaskEvent};
 use planwright_model::{
-    Actor, AdaptationAction, AdaptationLogEntry, NodeOrigin, PlanDrafter, TaskId,
+    Actor, AdaptationAction, AdaptationLogEntry, FixedEvent, NodeOrigin, PlanDrafter, TaskId,
 };
 use planwright_schedule::{CatchUpFate, CatchUpPreview, CatchUpRequest, preview_catch_up};
 use planwright_state::{CatchUpUndo, RunPhase, SessionState};
@@ -26,12 +26,15 @@ fn refuse(what: impl Into<String>) -> CommandRefusal {
 pub(in super::super) fn catch_up(
     state: &SessionState,
     way: CatchUpWay,
-    left_out: &[TaskOccurrence],
+    (left_out, busy): (&[TaskOccurrence], &[FixedEvent]),
     by: Actor,
     jobs: u32,
     now: Timestamp,
 ) -> DecisionResult {
-    let preview = preview_state(state, way, left_out, now)?;
+    let preview = preview_state(state, way, (left_out, busy), now)?;
+    if preview.rows.is_empty() {
+        return Err(refuse("everything is planned as well as it can be; nothing would move"));
+    }
     if let Some(row) = preview.unplaced().next() {
         return Err(refuse(format!(
             "\"{}\" has no free time before the plan ends; push everything back, or skip it",
@@ -66,7 +69,7 @@ pub(in super::super) fn catch_up(
 fn preview_state(
     state: &SessionState,
     way: CatchUpWay,
-    left_out: &[TaskOccurrence],
+    (left_out, busy): (&[TaskOccurrence], &[FixedEvent]),
     now: Timestamp,
 ) -> Result<CatchUpPreview, CommandRefusal> {
     let talk = &state.planning;
@@ -84,11 +87,11 @@ fn preview_state(
     let zone = TimeZone::get(&schedule.tz).unwrap_or(TimeZone::UTC);
     let work = state.open_work(now, &zone);
     let left_out: BTreeSet<TaskOccurrence> = left_out.iter().cloned().collect();
-    if work.late.iter().all(|late| left_out.contains(late)) {
+    if way != CatchUpWay::Replan && work.late.iter().all(|late| left_out.contains(late)) {
         return Err(refuse("no task is late"));
     }
     let request =
-        CatchUpRequest { roadmap, context, schedule, work: &work, left_out: &left_out, now };
+        CatchUpRequest { roadmap, context, schedule, work: &work, left_out: &left_out, busy, now };
     preview_catch_up(&request, way).map_err(refuse)
 }
 
@@ -155,6 +158,7 @@ mod tests {
     use planwright_model::event::{ApprovalEvent, Command, Event};
     use planwright_model::{LinkKind, ScheduledBlock};
     use planwright_state::TaskStatus;
+    use std::collections::BTreeMap;
 
     const UTC: TimeZone = TimeZone::UTC;
 
@@ -185,7 +189,8 @@ mod tests {
     }
 
     fn catch_up_command(way: CatchUpWay) -> Command {
-        Command::CatchUp { way, left_out: Vec::new(), by: Actor::Person }
+        let (left_out, busy) = (Vec::new(), Vec::new());
+        Command::CatchUp { way, left_out, busy, by: Actor::Person }
     }
 
     fn open_blocks(state: &SessionState) -> Vec<ScheduledBlock> {
@@ -200,8 +205,14 @@ mod tests {
         let roadmap = state.planning.roadmap.as_ref().unwrap();
         let blocks = open_blocks(state);
         for link in roadmap.dependencies.iter().filter(|link| link.kind == LinkKind::FS) {
+            let tree = planwright_model::NodeTree::new(&roadmap.nodes);
             let own = |id: &TaskId| -> Vec<&ScheduledBlock> {
-                blocks.iter().filter(|block| block.plan_node_id == *id).collect()
+                let leaves = tree.leaves(id);
+                let is_own = |block: &&ScheduledBlock| {
+                    block.plan_node_id == *id
+                        || leaves.iter().any(|leaf| leaf.id == block.plan_node_id)
+                };
+                blocks.iter().filter(is_own).collect()
             };
             let ends = own(&link.from).iter().map(|block| block.end).max();
             let starts = own(&link.to).iter().map(|block| block.start).min();
@@ -213,7 +224,7 @@ mod tests {
 
     #[test]
     fn late_work_moves_from_now_on_and_done_work_is_never_booked_again() {
-        for way in [CatchUpWay::MoveLate, CatchUpWay::PushBack] {
+        for way in [CatchUpWay::MoveLate, CatchUpWay::PushBack, CatchUpWay::Replan] {
             let (mut state, now) = late_plan();
             let done: Vec<TaskId> = state
                 .tasks
@@ -232,6 +243,73 @@ mod tests {
             assert_eq!(schedule.unplaced, [], "{way:?}");
             assert_links_hold(&state);
         }
+    }
+
+    fn weekly_minutes(blocks: &[ScheduledBlock]) -> BTreeMap<jiff::civil::Date, u32> {
+        let mut weeks = BTreeMap::new();
+        for block in blocks {
+            let week = planwright_schedule::calendar::monday_of(block.start.local_date());
+            *weeks.entry(week).or_default() += block.estimated_minutes;
+        }
+        weeks
+    }
+
+    #[test]
+    fn moving_late_work_never_takes_more_hours_of_a_week_than_were_given() {
+        let (mut state, now) = late_plan();
+        let given = state.planning.context.as_ref().unwrap().constraints.weekly_minutes.unwrap();
+        apply(&mut state, &catch_up_command(CatchUpWay::MoveLate), now);
+        for (week, minutes) in weekly_minutes(&open_blocks(&state)) {
+            assert!(minutes <= given, "{week}: {minutes} of {given}");
+        }
+    }
+
+    #[test]
+    fn pushing_back_moves_every_open_block_by_the_same_number_of_days() {
+        let (mut state, now) = late_plan();
+        let roadmap = state.planning.roadmap.clone().unwrap();
+        let late = state.open_work(now, &UTC).late;
+        // What has a fixed date keeps it, and so do repetitions and the first sessions of what is still going on.
+        let can_move = |block: &ScheduledBlock| {
+            let open =
+                block.end.at > now || late.iter().any(|late| late.task == block.plan_node_id);
+            let node = roadmap.nodes.iter().find(|node| node.id == block.plan_node_id).unwrap();
+            let free = node.fixed_start.is_none() && node.fixed_end.is_none();
+            open && free && node.recurrence.is_none()
+        };
+        let before: Vec<ScheduledBlock> =
+            open_blocks(&state).into_iter().filter(can_move).collect();
+        assert!(before.len() > 5, "{before:?}");
+        let shown = preview_state(&state, CatchUpWay::PushBack, (&[], &[]), now).unwrap();
+        apply(&mut state, &catch_up_command(CatchUpWay::PushBack), now);
+        let after = open_blocks(&state);
+        let days = |id: &str| {
+            let day = |blocks: &[ScheduledBlock]| {
+                blocks.iter().find(|block| block.id == id).unwrap().start.local_date()
+            };
+            day(&before).until(day(&after)).unwrap().get_days()
+        };
+        let shifts: BTreeSet<i32> = before.iter().map(|block| days(&block.id)).collect();
+        let expected = i32::try_from(shown.shift_days.unwrap()).unwrap();
+        assert_eq!(shifts, BTreeSet::from([expected]));
+    }
+
+    #[test]
+    fn what_was_done_early_leaves_room_that_planning_again_uses() {
+        let (mut state, now) = late_plan();
+        apply(&mut state, &catch_up_command(CatchUpWay::MoveLate), now);
+        let what = TaskSettlement { occurrence: None, done: true, by: Actor::Person };
+        let blocks = open_blocks(&state);
+        let can_be_done = |block: &ScheduledBlock| {
+            settle_task(&state, &block.plan_node_id, what, None, 3, now).ok()
+        };
+        let decided = blocks.iter().find_map(can_be_done).unwrap();
+        tell(&mut state, decided.events, now);
+        let before = open_blocks(&state).iter().map(|block| block.end).max();
+        apply(&mut state, &catch_up_command(CatchUpWay::Replan), now);
+        let after = open_blocks(&state).iter().map(|block| block.end).max();
+        assert!(after < before, "{after:?} {before:?}");
+        assert_links_hold(&state);
     }
 
     #[test]
@@ -262,11 +340,30 @@ mod tests {
     }
 
     #[test]
+    fn moves_by_hand_are_undone_one_after_the_other_with_all_that_moved_along() {
+        let (mut state, now) = late_plan();
+        apply(&mut state, &catch_up_command(CatchUpWay::MoveLate), now);
+        let mut schedules = vec![state.planning.schedule.clone()];
+        for days in [3, 9] {
+            let block = open_blocks(&state).into_iter().find(|block| block.start.at > now).unwrap();
+            let to = block.start.at + SignedDuration::from_hours(24 * days);
+            apply(&mut state, &Command::MoveBlock { block: block.id, to }, now);
+            schedules.push(state.planning.schedule.clone());
+        }
+        schedules.pop();
+        for before in schedules.into_iter().rev() {
+            assert_ne!(state.planning.schedule, before);
+            apply(&mut state, &Command::Undo, now);
+            assert_eq!(state.planning.schedule, before);
+        }
+    }
+
+    #[test]
     fn every_way_can_be_seen_before_it_is_applied() {
         let (state, now) = late_plan();
         let late = state.open_work(now, &UTC).late.len();
         for way in CatchUpWay::ALL {
-            let shown = preview_state(&state, way, &[], now).unwrap();
+            let shown = preview_state(&state, way, (&[], &[]), now).unwrap();
             assert_eq!(shown.rows.iter().filter(|row| row.late).count(), late, "{way:?}");
             assert!(shown.next.is_some(), "{way:?}");
             assert!(shown.busiest_week_minutes > 0 && shown.end.is_some(), "{way:?}");

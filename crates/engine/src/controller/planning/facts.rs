@@ -33,7 +33,11 @@ fn record_statement(
 pub(super) fn record_answers(draft: &mut DecisionBuilder<'_>, answers: &BTreeMap<String, String>) {
     let today = said::parse_context(draft.planning().context.as_deref(), draft.now);
     for (key, answer) in answers.iter().filter(|(_, answer)| !answer.trim().is_empty()) {
-        let reading = said::read_answer(key, answer, today);
+        let reading = if draft.planning().is_read_by_model() {
+            None
+        } else {
+            said::read_answer(key, answer, today)
+        };
         let part = ReadFact { text: answer.clone(), reading };
         record_statement(draft, &FactSource::Answer(key.clone()), answer.trim(), &[part]);
     }
@@ -42,7 +46,11 @@ pub(super) fn record_answers(draft: &mut DecisionBuilder<'_>, answers: &BTreeMap
 /// Keeps a change request.
 pub(super) fn record_request(draft: &mut DecisionBuilder<'_>, text: &str, nodes: &[TaskId]) {
     let today = said::parse_context(draft.planning().context.as_deref(), draft.now).date;
-    let parts = said::read_request(draft.planning(), text, nodes, today);
+    let parts = if draft.planning().is_read_by_model() {
+        Vec::new()
+    } else {
+        said::read_request(draft.planning(), text, nodes, today)
+    };
     record_statement(draft, &FactSource::ChangeRequest, text, &parts);
 }
 

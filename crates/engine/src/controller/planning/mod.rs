@@ -149,7 +149,6 @@ pub(crate) fn find_transition(
         small_goal: talk.small_goal,
         own_steps: talk.pattern.as_ref().is_some_and(|choice| choice.pattern.is_own_steps()),
         segment_sec: seconds(talk.segment_began),
-        silent_sec: seconds(talk.last_visible),
     };
     resolve_transition(&view, outcome)
 }
@@ -253,7 +252,7 @@ fn withdraw_open_requests(draft: &mut DecisionBuilder<'_>, moved: &ControllerTra
         .map(|open| open.request.id)
         .collect();
     for id in stale {
-        let why = "the conversation has moved on".to_owned();
+        let why = "a later answer replaced it".to_owned();
         draft.record(ApprovalEvent::Withdrawn { id, why });
     }
 }
@@ -266,6 +265,8 @@ pub fn is_planning_request(kind: &RequestKind) -> bool {
             | RequestKind::InDoubt { .. }
             | RequestKind::Permission { .. }
             | RequestKind::TaskCap { .. }
+            | RequestKind::AgentQuestion { .. }
+            | RequestKind::PartlyDone { .. }
             | RequestKind::Consent { .. }
     )
 }

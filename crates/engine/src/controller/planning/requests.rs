@@ -13,6 +13,7 @@ use planwright_model::requests::{self, DraftEvidence, ModelFailure, StageTrouble
 use planwright_model::{
     ApprovalTarget, EscalationReason, PatternSpec, PauseKind, PlanState, Request, RequestId, Stage,
 };
+use planwright_schedule::calendar::WorkCalendar;
 use planwright_state::{PlanRevision, PlanningSlice};
 use planwright_text::dates::format_date;
 use planwright_text::units;
@@ -91,6 +92,8 @@ fn goal_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let unclear = talk.goal.trim();
     let lead = if unclear.is_empty() {
         "Tell me the goal in one sentence.".to_owned()
+    } else if requests::is_long_goal(unclear) {
+        "The goal is too long to read without a model. Say it in one sentence.".to_owned()
     } else {
         let unclear = requests::shorten_goal(unclear);
         format!(
@@ -259,6 +262,7 @@ fn draft_evidence(talk: &PlanningSlice, target: ApprovalTarget) -> DraftEvidence
         assessment: stage.and_then(|stage| talk.judgements.get(&stage)),
         low_confidence: talk.low_confidence,
         open_changes: &talk.open_changes,
+        reports: &talk.reports,
         assumptions: talk.context.as_deref().map_or(&[], |context| &context.assumptions),
         options: talk.roadmap.as_deref().map_or(&[], |roadmap| &roadmap.options_tried),
         ideas: &talk.ideas,
@@ -276,19 +280,39 @@ fn lacks_steps(talk: &PlanningSlice) -> bool {
     })
 }
 
-/// Whether the schedule could begin today: it has dates, nothing runs by itself, and it begins later.
+/// A plan that has less time than this left today does not begin today.
+const LEAST_MINUTES_TODAY: u64 = 15;
+
+/// Whether the schedule could begin today: it begins later, there are working hours left today, and the task it begins
+/// with has no date of its own that keeps it from that.
 fn may_start_today(talk: &PlanningSlice, now: Timestamp) -> bool {
-    let Some(schedule) = talk.schedule.as_deref() else { return false };
+    let (Some(schedule), Some(context), Some(roadmap)) =
+        (talk.schedule.as_deref(), talk.context.as_deref(), talk.roadmap.as_deref())
+    else {
+        return false;
+    };
     let zone = TimeZone::get(&schedule.tz).unwrap_or(TimeZone::UTC);
     let today = now.to_zoned(zone).date();
-    let first = schedule.blocks.iter().map(|block| block.start.local_date()).min();
-    first.is_some_and(|first| first > today)
+    let Some(first) = schedule.blocks.iter().min_by_key(|block| block.start) else { return false };
+    let tree = roadmap.node_tree();
+    let own = tree.get(&first.plan_node_id);
+    let is_dated = own.into_iter().chain(tree.ancestors(&first.plan_node_id)).any(|node| {
+        [node.not_before, node.fixed_start].into_iter().flatten().any(|date| date.day > today)
+    });
+    let left = WorkCalendar::from_plan(&context.calendar, today).ok().and_then(|calendar| {
+        let tomorrow = today.tomorrow().ok()?;
+        Some(calendar.working_between(now, calendar.day_start(tomorrow)))
+    });
+    let has_time = left.is_some_and(|left| left >= LEAST_MINUTES_TODAY);
+    first.start.local_date() > today && !is_dated && has_time
 }
 
 fn draft_request(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) -> (Request, String) {
     let version = talk.outline.as_deref().map_or(1, |outline| outline.version);
+    let mut lead = report_lines(talk);
+    lead.push(draft_summary(talk, target));
     let speech = AgentMessageDraft {
-        lead: vec![draft_summary(talk, target)],
+        lead,
         points: talk.ideas.clone(),
         why: talk.pattern.as_ref().and_then(|choice| choice.explanations.first().cloned()),
         next_step: Some("Look at it, then approve it or say what to change.".to_owned()),
@@ -322,8 +346,10 @@ pub(super) fn planning_final_request(
         &final_evidence(talk, now),
         lateness_minutes(talk),
     );
+    let mut lead = report_lines(talk);
+    lead.push(draft_summary(talk, ApprovalTarget::Final));
     let speech = AgentMessageDraft {
-        lead: vec![draft_summary(talk, ApprovalTarget::Final)],
+        lead,
         points: option_differences(talk).into_iter().chain(unseen_ideas(talk)).collect(),
         why: talk
             .roadmap
@@ -350,7 +376,8 @@ pub(super) fn unchanged_plan_request(
         &final_evidence(talk, now),
         lateness_minutes(talk),
     );
-    let mut lead = vec![format!("Nothing changed: r{} is as it was.", revision.revision)];
+    let mut lead = report_lines(talk);
+    lead.push(format!("Nothing changed: r{} is as it was.", revision.revision));
     lead.extend(talk.open_changes.iter().map(|change| format!("Left open: {change}.")));
     let speech = AgentMessageDraft {
         lead,
@@ -359,6 +386,13 @@ pub(super) fn unchanged_plan_request(
         ..AgentMessageDraft::default()
     };
     (asked, render_speech(talk, &speech))
+}
+
+/// What became of the change requests, the answers to questions included.
+fn report_lines(talk: &PlanningSlice) -> Vec<String> {
+    let end =
+        |line: String| if line.ends_with(['.', '!', '?']) { line } else { format!("{line}.") };
+    talk.reports.iter().map(|report| end(report.describe())).collect()
 }
 
 /// Ideas that no earlier card could show.

@@ -12,7 +12,7 @@ use planwright_model::{
     TaskId,
 };
 use planwright_schedule::{self as schedule, BlockMoveRequest};
-use planwright_state::SessionState;
+use planwright_state::{MOVED_BY_HAND, SessionState};
 
 pub(in super::super) fn move_block(
     state: &SessionState,
@@ -76,7 +76,7 @@ pub(in super::super) fn move_block(
             action: AdaptationAction::Reschedule,
             reason,
             origin: NodeOrigin::UserFeedback,
-            strategy_applied: None,
+            strategy_applied: Some(MOVED_BY_HAND.to_owned()),
             portfolio_impact: None,
             from_version: version,
             to_version: version,

@@ -16,15 +16,15 @@ use super::tools::{
     PlanTool, ideas_schema, outline_schema, pattern_schema, roadmap_schema, tools_for_state,
 };
 use super::{Planner, StageResult, trace};
-use planwright_agents::{ABILITIES, DeltaBuffer};
+use planwright_agents::{ABILITIES, AnswerWatch, journaled_reasoning};
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_llm::cost::CostEstimate;
-use planwright_llm::protocol::{ModelDialogue, ModelReply};
+use planwright_llm::protocol::{ModelDialogue, ModelReply, PROTOCOL_CHANGED, ProtocolDemotion};
 use planwright_llm::{GenerateRequest, Message, ModelError, ToolCall, ToolChoice, ToolSpec};
 use planwright_model::event::{AgentEvent, Event, PlanningEvent};
 use planwright_model::{
-    Category, Digest, ExecutionFailure, NodeOrigin, PatternChoice, PatternSpec, PatternType,
-    PlanDrafter, PlanState, PlanningToolName, ReactLogEntry, RunCap, Stage,
+    AgentProfile, Category, Digest, ExecutionFailure, NodeOrigin, PatternChoice, PatternSpec,
+    PatternType, PlanDrafter, PlanState, PlanningToolName, ReactLogEntry, RunCap, Stage,
 };
 use planwright_state::PlanningSlice;
 use planwright_text::Redactor;
@@ -40,6 +40,8 @@ pub struct ModelClient {
     pub next_ask: Arc<AtomicU32>,
     pub temperature: Option<f64>,
     pub max_output_tokens: Option<u32>,
+    /// What the model may look at while it plans, if there is a workspace.
+    pub workspace: Option<super::PlanningWorkspace>,
 }
 
 impl ModelClient {
@@ -48,13 +50,20 @@ impl ModelClient {
         let info = self.dialogue.model().info();
         format!("{}/{}", info.provider, info.model)
     }
+
+    /// How the model is worked with: a conversation that has begun goes on, unless the person wants strict steps.
+    pub fn planning_profile(&self, talk: &PlanningSlice) -> AgentProfile {
+        let begun = talk.conversation.is_some();
+        let by_model = if begun { AgentProfile::Large } else { self.dialogue.profile() };
+        self.dialogue.profile_choice().resolve_profile(by_model)
+    }
 }
 
-/// Where facts go while a stage is under way.
-pub(crate) type PlanningEventSink<'a> = &'a (dyn Fn(Event) + Send + Sync);
+/// Where events go while a stage is under way: those of one call are journaled together or not at all.
+pub(crate) type PlanningEventSink<'a> = &'a (dyn Fn(Vec<Event>) + Send + Sync);
 
 /// Why a model's draft does not count.
-enum UnusableDraft {
+pub(super) enum UnusableDraft {
     /// The provider failed, or the money is used up.
     Model(ModelError),
     /// It answered, but with nothing that can be used.
@@ -77,7 +86,9 @@ impl Planner {
         say: PlanningEventSink<'_>,
         cancel: &CancellationToken,
     ) -> StageResult {
+        let large = client.planning_profile(talk) == AgentProfile::Large;
         let drafted = match talk.place.state {
+            _ if large => self.run_conversation_stage(client, talk, now, say, cancel).await,
             PlanState::DraftOutline => {
                 self.draft_outline_with_model(client, talk, now, say, cancel).await
             }
@@ -95,12 +106,12 @@ impl Planner {
                     let outcome = match error.code.as_str() {
                         "cap_reached" => ControllerOutcome::Budget,
                         "invalid_output" => ControllerOutcome::InvalidOutput,
-                        _ if error.category == Category::Critical
-                            || error.retry_after.is_some() =>
-                        {
-                            ControllerOutcome::ModelUnavailable
+                        // A form of request that the provider does not accept may pass in another.
+                        _ if error.category == Category::Recoverable => {
+                            ControllerOutcome::ToolError
                         }
-                        _ => ControllerOutcome::ToolError,
+                        // It was tried as often and waited for as long as the settings say.
+                        _ => ControllerOutcome::ModelUnavailable,
                     };
                     (outcome, what)
                 }
@@ -313,12 +324,12 @@ impl Planner {
         request.cacheable_prefix = 1;
         let mut wrong = Vec::new();
         for _ in 0..TRIES {
-            let reply = ask_model(client, &request, tool, say, cancel)
+            let (reply, words_shown) = ask_model(client, &request, tool, say, cancel)
                 .await
                 .map_err(UnusableDraft::Model)?;
             let words = client.redactor.redact(reply.text.trim()).into_owned();
-            if !words.is_empty() {
-                say(PlanningEvent::Remarked { text: words.clone() }.into());
+            if !words.is_empty() && !words_shown {
+                say(vec![PlanningEvent::Remarked { text: words.clone() }.into()]);
             }
             let call: Option<ToolCall> = reply.calls.into_iter().find(|call| call.name == tool);
             let Some(call) = call else {
@@ -331,7 +342,7 @@ impl Planner {
                 Ok(taken) => return Ok(taken),
                 Err(why) => {
                     let answer = Message::tool_error(&call, why.join("; "));
-                    request.messages.push(Message::assistant_calls(words, [call]));
+                    request.messages.push(Message::assistant_turn(words, reply.reasoning, [call]));
                     request.messages.push(answer);
                     wrong = why;
                 }
@@ -345,49 +356,37 @@ impl Planner {
     }
 }
 
-/// One question to the model, with its ledger as events.
+/// One question to the model, with its ledger as events. Also says whether its words were shown while they came.
 async fn ask_model(
     client: &ModelClient,
     request: &GenerateRequest,
     purpose: &str,
     say: PlanningEventSink<'_>,
     cancel: &CancellationToken,
-) -> Result<ModelReply, ModelError> {
+) -> Result<(ModelReply, bool), ModelError> {
     let prompt = Digest::from_json(&serde_json::to_value(&request.messages).unwrap_or_default());
-    if let Some(estimate) = client.dialogue.detection_estimate(request) {
-        let ask = record_asked(client, ABILITIES, estimate, &prompt, say);
-        let begun = Instant::now();
-        match client.dialogue.detect_capability(cancel).await {
-            Ok(found) => say(AgentEvent::ModelAnswered {
-                task: None,
-                ask,
-                text: found.capability.to_string(),
-                calls: None,
-                tokens: found.cost.usage.total(),
-                cost: found.cost.money,
-                elapsed_ms: begun.elapsed().as_millis() as u64,
-            }
-            .into()),
-            Err(error) => return Err(record_failed(client, ask, error, say)),
-        }
-    }
+    detect_capability(client, request, &prompt, say, cancel).await?;
     let ask = record_asked(client, purpose, client.dialogue.estimate_cost(request), &prompt, say);
     let begun = Instant::now();
-    let joined = DeltaBuffer::new(&client.redactor, |text| {
-        say(AgentEvent::Partial { task: None, ask, text }.into());
-    });
-    let reply =
-        match client.dialogue.ask_reply(request, &|delta| joined.push_delta(delta), cancel).await {
-            Ok(reply) => reply,
-            Err(error) => return Err(record_failed(client, ask, error, say)),
-        };
+    let emit = |event: AgentEvent| say(vec![event.into()]);
+    let info = client.dialogue.model().info();
+    let watch = AnswerWatch::begin(None, ask, info, &client.redactor, &emit);
+    let sink = |delta| watch.push_delta(delta);
+    let reply = match watch.watch(client.dialogue.ask_reply(request, &sink, cancel)).await {
+        Ok(reply) => reply,
+        Err(error) => return Err(record_failed(client, ask, error, say)),
+    };
+    if reply.notes.iter().any(|note| note.code == PROTOCOL_CHANGED) {
+        let known = client.dialogue.known_capability();
+        record_demotion(client, ask, known.and_then(ProtocolDemotion::from_capability), say);
+    }
     let calls: Vec<Value> = reply
         .calls
         .iter()
         .map(|call| serde_json::json!({ "name": call.name, "arguments": call.arguments }))
         .collect();
     let raw = client.redactor.redact(&Value::from(calls).to_string()).into_owned();
-    say(AgentEvent::ModelAnswered {
+    let event = AgentEvent::ModelAnswered {
         task: None,
         ask,
         text: client.redactor.redact(&reply.text).into_owned(),
@@ -396,11 +395,14 @@ async fn ask_model(
                 tracing::warn!(bytes = raw.len(), "redacted calls are not JSON, left out");
             })
             .ok(),
+        reasoning: journaled_reasoning(&reply.reasoning, &client.redactor),
+        cut_off: false,
+        fault: None,
         tokens: reply.cost.usage.total(),
         cost: reply.cost.money,
         elapsed_ms: begun.elapsed().as_millis() as u64,
-    }
-    .into());
+    };
+    say(vec![event.into()]);
     let warnings = reply.notes.iter().map(|note| format!("{}: {}", note.code, note.detail));
     let entry = ReactLogEntry {
         seq: ask,
@@ -409,8 +411,55 @@ async fn ask_model(
         raw_response: Some(raw),
         warnings: warnings.collect(),
     };
-    say(PlanningEvent::Logged { entry }.into());
-    Ok(reply)
+    say(vec![PlanningEvent::Logged { entry }.into()]);
+    Ok((reply, watch.words_shown()))
+}
+
+/// Finds out what the model can do before its first question. That is paid for, so that the journal knows of it.
+pub(super) async fn detect_capability(
+    client: &ModelClient,
+    request: &GenerateRequest,
+    prompt: &Digest,
+    say: PlanningEventSink<'_>,
+    cancel: &CancellationToken,
+) -> Result<(), ModelError> {
+    let Some(estimate) = client.dialogue.detection_estimate(request) else { return Ok(()) };
+    let ask = record_asked(client, ABILITIES, estimate, prompt, say);
+    let begun = Instant::now();
+    let emit = |event: AgentEvent| say(vec![event.into()]);
+    let info = client.dialogue.model().info();
+    let watch = AnswerWatch::begin(None, ask, info, &client.redactor, &emit);
+    let found = match watch.watch(client.dialogue.detect_capability(cancel)).await {
+        Ok(found) => found,
+        Err(error) => return Err(record_failed(client, ask, error, say)),
+    };
+    record_demotion(client, ask, found.demotion, say);
+    let event = AgentEvent::ModelAnswered {
+        task: None,
+        ask,
+        text: found.capability.to_string(),
+        calls: None,
+        reasoning: Vec::new(),
+        cut_off: false,
+        fault: None,
+        tokens: found.cost.usage.total(),
+        cost: found.cost.money,
+        elapsed_ms: begun.elapsed().as_millis() as u64,
+    };
+    say(vec![event.into()]);
+    Ok(())
+}
+
+pub(super) fn record_demotion(
+    client: &ModelClient,
+    ask: u32,
+    demotion: Option<ProtocolDemotion>,
+    say: PlanningEventSink<'_>,
+) {
+    if let Some(demotion) = demotion {
+        let what = demotion.describe(client.dialogue.model().info().label());
+        say(vec![AgentEvent::ProtocolDemoted { task: None, ask, what }.into()]);
+    }
 }
 
 fn record_asked(
@@ -422,7 +471,7 @@ fn record_asked(
 ) -> u32 {
     let info = client.dialogue.model().info();
     let ask = client.next_ask.fetch_add(1, Ordering::Relaxed) + 1;
-    say(AgentEvent::ModelAsked {
+    let event = AgentEvent::ModelAsked {
         task: None,
         ask,
         purpose: purpose.to_owned(),
@@ -431,12 +480,12 @@ fn record_asked(
         prompt_ref: prompt.clone(),
         estimated_tokens: estimate.total_tokens(),
         estimated_cost: estimate.cost,
-    }
-    .into());
+    };
+    say(vec![event.into()]);
     ask
 }
 
-fn record_failed(
+pub(super) fn record_failed(
     client: &ModelClient,
     ask: u32,
     error: ModelError,
@@ -445,19 +494,19 @@ fn record_failed(
     let cost = client.dialogue.failure_cost(&error);
     let mut failure = ExecutionFailure::from(&error);
     failure.message = client.redactor.redact(&failure.message).into_owned();
-    say(AgentEvent::ModelFailed {
+    let event = AgentEvent::ModelFailed {
         task: None,
         ask,
         failure,
         tokens: cost.usage.total(),
         cost: cost.money,
-    }
-    .into());
+    };
+    say(vec![event.into()]);
     error
 }
 
 /// A pattern as a model names it, mapped to what exists.
-fn parse_pattern_choice(args: &Value, own: &[String]) -> Result<PatternChoice, String> {
+pub(super) fn parse_pattern_choice(args: &Value, own: &[String]) -> Result<PatternChoice, String> {
     let word = |name: &str| args.get(name).and_then(Value::as_str).map(str::trim);
     let kind = word("pattern_type").unwrap_or_default();
     let pattern_type = PatternType::from_name(kind)

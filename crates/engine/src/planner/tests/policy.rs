@@ -31,8 +31,11 @@ fn ideas_come_always_when_unsure_or_on_demand() {
     certain.planner = Planner::offline("Europe/Berlin");
     certain.begin(LAUNCH, sure.clone(), Vec::new());
     assert!(certain.state.planning.ideas.is_empty(), "it is sure");
-    // The launch of the tests and the built-in launch of a newsletter fit about equally.
-    let torn = Talk::about(LAUNCH, sure);
+    // Two built-in kinds fit equally, and the person does not say which it is.
+    let mut torn = Talk::idle();
+    torn.planner = Planner::offline("Europe/Berlin");
+    torn.begin("marathon and triathlon training", sure, Vec::new());
+    torn.answer(A::SkipQuestions);
     assert!(torn.state.planning.pattern.as_ref().unwrap().margin < 0.10);
     assert_eq!(torn.state.planning.ideas.len(), 3);
     let silent = brainstorming(B::OnDemand, ConversationStyle::Standard);

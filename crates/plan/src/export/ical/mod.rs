@@ -7,4 +7,4 @@ mod time_zones;
 mod write;
 
 pub use read::{IcalImport, read_ical};
-pub use write::render_ical;
+pub use write::{render_graph_ical, render_ical};

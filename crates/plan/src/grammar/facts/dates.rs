@@ -1,9 +1,11 @@
 //! Facts about dates: deadline, start, the day or window of something, absences, order, length.
 
+use std::collections::BTreeSet;
+
 use jiff::civil::Date;
 
 use super::{BrokenReading, FactCheck, LocalBlock, break_of_all};
-use planwright_model::{FactLength, FactSubject, PlanDate, PlanNode};
+use planwright_model::{FactLength, FactSubject, LinkKind, PlanDate, PlanNode, TaskId};
 use planwright_text::units;
 
 impl FactCheck<'_> {
@@ -177,8 +179,9 @@ impl FactCheck<'_> {
                 let start = self.scope.context().constraints.start;
                 let span = jiff::Span::new().try_days(i64::from(days).max(1) - 1).ok()?;
                 let on = start.checked_add(span).ok()?;
-                let day = self.day_of_the_plan().filter(|day| *day <= on);
-                self.check_end(on, |block| !day.is_some_and(|day| follows(block, day)))
+                let after = self.day_of_the_plan().filter(|day| *day <= on);
+                let after = after.map(|day| self.leaves_after(day)).unwrap_or_default();
+                self.check_end(on, |block| !after.contains(&block.leaf.id))
             }
         }
     }
@@ -187,11 +190,31 @@ impl FactCheck<'_> {
     fn day_of_the_plan(&self) -> Option<Date> {
         self.scope.context().find_assumption("day")?.value.parse().ok()
     }
-}
 
-/// Whether a block is part of what follows the day of the plan, such as a review: after it, and not due by it.
-fn follows(block: &LocalBlock<'_>, day: Date) -> bool {
-    block.start.date() > day && block.leaf.due.is_none_or(|due| due.day > day)
+    /// The leaves that follow the day of the plan, such as a review: those dated after it, and those that wait for what
+    /// happens on it. What only slipped past the day is none of them.
+    fn leaves_after(&self, day: Date) -> BTreeSet<TaskId> {
+        let tree = &self.scope.tree;
+        let leaves = tree.leaves(self.scope.root_id);
+        let dated = leaves.iter().filter(|leaf| day_of(leaf).is_some_and(|own| own > day));
+        let mut after: BTreeSet<TaskId> = dated.map(|leaf| leaf.id.clone()).collect();
+        let mut open: Vec<TaskId> = leaves
+            .iter()
+            .filter(|leaf| day_of(leaf).is_some_and(|own| own >= day))
+            .map(|leaf| leaf.id.clone())
+            .collect();
+        while let Some(from) = open.pop() {
+            let leads = |id: &TaskId| *id == from || tree.is_ancestor(id, &from);
+            let links = self.scope.links().iter().filter(|link| link.kind == LinkKind::FS);
+            for to in links.filter(|link| leads(&link.from)).flat_map(|link| tree.leaves(&link.to))
+            {
+                if after.insert(to.id.clone()) {
+                    open.push(to.id.clone());
+                }
+            }
+        }
+        after
+    }
 }
 
 /// The date that a task was given, rather than planned for.

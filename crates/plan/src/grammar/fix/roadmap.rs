@@ -101,8 +101,14 @@ pub(super) fn compare_options(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
             };
         roadmap.options_tried = vec![
             option("balanced", "Balanced", "Everything as drafted.", 1.0, Risk::Medium),
-            option("lean", "Lean", "Optional tasks dropped.", 0.75, Risk::Low),
-            option("thorough", "Thorough", "A check in every phase.", 1.25, Risk::High),
+            option("lean", "Lean", "Optional tasks dropped.", 0.75, Risk::High),
+            option(
+                "thorough",
+                "Thorough",
+                "A look by somebody else in every phase.",
+                1.25,
+                Risk::Medium,
+            ),
         ];
     }
     choose_one_option(&mut roadmap.options_tried);

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use planwright_model::{IsoWeek, PatternType, Schedule, ScheduledBlock, TaskId, Violation};
+use planwright_model::{
+    IsoWeek, PatternType, PlanNode, Schedule, ScheduledBlock, TaskId, Violation,
+};
 
 use super::super::artifacts::{RuleScope, display_title_of};
 use super::super::rule_table::rule_violation;
@@ -41,15 +43,23 @@ pub(crate) fn over_limits(
         let date = |block: &ScheduledBlock| timing.calendar.local_date(block.start.at);
         let limits = &scope.context().constraints;
         let own = |block: &ScheduledBlock| !is_done_by_other(scope, block);
-        over.extend(blocks_beyond_cap(schedule, own, date, limits.max_daily_minutes));
+        // What stays whole may fill a day.
+        let cut = |block: &ScheduledBlock| {
+            own(block) && !scope.tree.get(&block.plan_node_id).is_some_and(|node| node.in_one_piece)
+        };
+        over.extend(blocks_beyond_cap(schedule, cut, date, limits.max_daily_minutes));
         let routine = scope
             .pattern
             .as_ref()
             .is_some_and(|spec| spec.pattern_type == PatternType::RecurringCycle);
         if let Some(weekly) = limits.weekly_minutes.filter(|_| !routine) {
+            let counted = |block: &ScheduledBlock| {
+                own(block)
+                    && !scope.tree.get(&block.plan_node_id).is_some_and(PlanNode::has_own_day)
+            };
             over.extend(blocks_beyond_cap(
                 schedule,
-                own,
+                counted,
                 |block| IsoWeek::from_date(date(block)),
                 weekly,
             ));

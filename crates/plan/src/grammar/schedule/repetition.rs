@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 
 use planwright_model::{
-    OffsetDateTime, PlanNode, Recurrence, Schedule, ScheduledBlock, TaskId, Violation,
+    LinkKind, OffsetDateTime, PlanNode, Recurrence, Schedule, ScheduledBlock, TaskId, Violation,
 };
 use planwright_schedule::calendar::{RecurrenceRule, WorkCalendar, resolve_local};
 
@@ -63,14 +63,27 @@ fn occurrence_starts(
     starts
 }
 
+/// Returns when a node may begin to repeat: with the plan, or after what it waits for.
+fn ready_time(scope: &RuleScope<'_>, schedule: &Schedule, id: &TaskId) -> Timestamp {
+    let waits = scope.links().iter().filter(|link| link.kind == LinkKind::FS && link.to == *id);
+    let before = waits.flat_map(|link| scope.tree.leaves(&link.from));
+    let ends = before
+        .filter(|leaf| recurrence_of(scope, &leaf.id).is_none())
+        .flat_map(|leaf| schedule.blocks_for_node(&leaf.id))
+        .map(|block| block.end.at);
+    ends.fold(schedule.horizon_start.at, Timestamp::max)
+}
+
 /// Returns the dates of a rule within the plan's time, excluding days off, days without working time, and a time of
 /// the first day that was over before the plan began.
 fn expected_dates(
     scope: &RuleScope<'_>,
     schedule: &Schedule,
     calendar: &WorkCalendar,
+    node: &PlanNode,
     rule: &Recurrence,
 ) -> Vec<Date> {
+    let ready = ready_time(scope, schedule, &node.id);
     let limits = &scope.context().constraints;
     let first = calendar.local_date(schedule.horizon_start.at).max(limits.start);
     let mut last = calendar.local_date(schedule.horizon_end.plus_minutes(-1).at);
@@ -86,9 +99,9 @@ fn expected_dates(
         match rule.at_local {
             Some(at) => {
                 let start = resolve_local(date.to_datetime(at), calendar.zone());
-                !calendar.is_day_off(*date) && start >= schedule.horizon_start.at
+                !calendar.is_day_off(*date) && start >= ready
             }
-            None => to.is_ok_and(|to| calendar.working_between(from, to) > 0),
+            None => to.is_ok_and(|to| calendar.working_between(from.max(ready), to) > 0),
         }
     };
     RecurrenceRule::from(rule).dates_between(first, last).into_iter().filter(works).collect()
@@ -120,7 +133,7 @@ fn node_drift<'a>(
     }
     let starts = occurrence_starts(scope, schedule, node);
     let dates: BTreeSet<Date> = starts.values().map(|at| calendar.local_date(*at)).collect();
-    let expected = expected_dates(scope, schedule, calendar, rule);
+    let expected = expected_dates(scope, schedule, calendar, node, rule);
     // Without a stated day any day of the period is acceptable, so only the number is checked.
     let any_day =
         rule.by_day.is_empty() && rule.freq != planwright_model::RecurrenceFrequency::Daily;

@@ -188,8 +188,7 @@ fn compared_step(record: &Record) -> Option<ComparedStep> {
         _ => return None,
     };
     let entry = TraceEntry::from_record(record);
-    let text = entry
-        .map_or_else(|| mark.clone(), |entry| format!("{}: {}", entry.kind.label(), entry.text));
+    let text = entry.map_or_else(|| mark.clone(), |entry| describe_entry(entry.kind, &entry.text));
     let grants = match &record.event {
         Event::Plan(event) => !matches!(event, PlanEvent::Proposed { .. }),
         event => matches!(event, Event::Approval(_)),
@@ -287,6 +286,14 @@ fn find_task_divergence(
 }
 
 /// Where the runs first did something else. What a task did says more than that the plans differ, which is said apart.
+/// A step with its kind before it, unless its text says that itself: `done in 38 s`, `action: make bench`.
+fn describe_entry(kind: crate::trace::TraceEntryKind, text: &str) -> String {
+    if text.starts_with(kind.label()) {
+        return text.to_owned();
+    }
+    format!("{}: {text}", kind.label())
+}
+
 pub(super) fn find_first_divergence(a: &[ComparedStep], b: &[ComparedStep]) -> Option<Divergence> {
     let of_tasks = |steps: &[ComparedStep]| -> Vec<ComparedStep> {
         steps.iter().filter(|step| step.task.is_some()).cloned().collect()

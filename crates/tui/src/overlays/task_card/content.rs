@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use crate::glyphs::task_glyph;
 use crate::theme::ThemeRole;
 use planwright_model::{Actor, ExitCriterion, RunKind, ScheduledBlock, TaskId, TaskNode};
-use planwright_state::{SessionState, TaskRow, TaskStatus};
+use planwright_state::{SessionState, SkipRoots, TaskRow, TaskStatus};
 use planwright_text::{clean_text, dates, reveal_hidden, units, wrap_exact, wrap_words};
 
 /// Columns of the labels.
@@ -218,9 +218,15 @@ impl CardBuilder {
     /// The command, how it went, and what a failure was.
     fn push_run(&mut self, source: &TaskCardSource<'_>, node: &TaskNode) {
         let row = source.row();
+        if let TaskStatus::Skipped(reason) = row.status {
+            let skips = SkipRoots::from_tasks(&source.state.tasks);
+            let why = source.state.describe_skip(&skips, source.task, reason);
+            self.push_labeled("Skipped", &why, ThemeRole::Text);
+        }
         if let Some(failure) = &row.failure {
             self.push_labeled("Failed", &failure.message, ThemeRole::Failed);
-            let skipped = source.state.skipped_because_of(source.task);
+            let skipped = SkipRoots::from_tasks(&source.state.tasks);
+            let skipped = skipped.skipped_because_of(source.task).len();
             if skipped > 0 {
                 let tasks = units::format_counted(skipped, "task");
                 self.push_labeled("", &format!("{tasks} skipped because of it"), ThemeRole::Text);
@@ -234,8 +240,13 @@ impl CardBuilder {
                 let line = TaskCardLine::labeled(line.into_owned(), ThemeRole::Text);
                 self.push(TaskCardLine { label, ..line });
             }
+            for setting in node.command_settings() {
+                self.push_labeled("", &setting, ThemeRole::Dim);
+            }
         }
-        if row.status == TaskStatus::Running
+        if let Some(words) = source.state.describe_wait(source.task, source.now, source.zone) {
+            self.push_labeled("Waits", &words, ThemeRole::Waiting);
+        } else if row.status == TaskStatus::Running
             && let Some(ms) = row.elapsed_ms(source.now)
         {
             let text = format!("for {}", units::format_elapsed(Duration::from_millis(ms)));

@@ -49,6 +49,21 @@ pub(crate) struct TaskCard {
     pub(crate) output: Vec<String>,
     /// What became of the last key.
     pub(crate) message: Option<String>,
+    /// What was typed into its lines and not sent.
+    pub(crate) unsent: UnsentCardText,
+}
+
+/// What was typed into the lines of a card and not sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UnsentCardText {
+    pub(crate) note: String,
+    pub(crate) when: String,
+}
+
+impl UnsentCardText {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.note.is_empty() && self.when.is_empty()
+    }
 }
 
 /// What is being typed in a card.
@@ -69,6 +84,8 @@ pub(crate) enum TaskCardOutcome {
         words: String,
     },
     Copy(String),
+    /// Another task: the failure because of which this one was skipped.
+    GoTo(TaskId),
     /// Something that the plan does with the task; the card closes.
     Run(KeyAction),
 }
@@ -83,6 +100,7 @@ impl TaskCard {
             input: None,
             output: Vec::new(),
             message: None,
+            unsent: UnsentCardText::default(),
         }
     }
 
@@ -123,9 +141,11 @@ impl TaskCard {
             (Some(KeyAction::Up), _) => self.scroll = self.scroll.saturating_sub(1),
             (Some(KeyAction::PageDown), _) => self.scroll += 10,
             (Some(KeyAction::PageUp), _) => self.scroll = self.scroll.saturating_sub(10),
-            (Some(KeyAction::Back | KeyAction::Quit | KeyAction::Open), _) => {
-                return TaskCardOutcome::Close;
+            (Some(KeyAction::Open), _) => {
+                let failure = self.failure_behind(cx.state);
+                return failure.map_or(TaskCardOutcome::Close, TaskCardOutcome::GoTo);
             }
+            (Some(KeyAction::Back | KeyAction::Quit), _) => return TaskCardOutcome::Close,
             (Some(action), _) => return self.on_action(action, cx),
             (None, _) => {}
         }
@@ -158,7 +178,7 @@ impl TaskCard {
             KeyAction::TodaySkip | KeyAction::Skip => self.skip(cx),
             KeyAction::TodayLater => self.ask_when(cx),
             KeyAction::Comment => {
-                self.input = Some(CardInput::Note(TextField::default()));
+                self.input = Some(CardInput::Note(TextField::new(&self.unsent.note)));
                 TaskCardOutcome::Stay
             }
             KeyAction::Undo => self.reopen(cx),
@@ -169,6 +189,12 @@ impl TaskCard {
     fn refuse(&mut self, why: String) -> TaskCardOutcome {
         self.message = Some(why);
         TaskCardOutcome::Stay
+    }
+
+    /// The failed task because of which this one was skipped.
+    fn failure_behind(&self, state: &SessionState) -> Option<TaskId> {
+        let root = state.failure_behind(state.tasks.position(&self.task)?)?;
+        Some(state.tasks.id(root).clone())
     }
 
     fn is_human(&self, state: &SessionState) -> bool {
@@ -246,14 +272,24 @@ impl TaskCard {
             return self.refuse("w: this task has no planned time".to_owned());
         };
         let today = cx.now.to_zoned(cx.zone.clone()).date();
-        let input = WhenInput::new(&block.start.at.to_zoned(cx.zone.clone()), today);
+        let input = WhenInput::new(&block.start.at.to_zoned(cx.zone.clone()), today)
+            .with_text(&self.unsent.when);
         self.input = Some(CardInput::When { block: block.id.clone(), input });
         TaskCardOutcome::Stay
     }
 
+    /// Closes the open line and keeps what was typed.
+    fn keep_input(&mut self) {
+        match self.input.take() {
+            Some(CardInput::When { input, .. }) => input.typed().clone_into(&mut self.unsent.when),
+            Some(CardInput::Note(field)) => field.text().trim().clone_into(&mut self.unsent.note),
+            None => {}
+        }
+    }
+
     fn on_input_key(&mut self, event: &KeyEvent, cx: &CardContext<'_>) -> TaskCardOutcome {
         if event.code == KeyCode::Esc {
-            self.input = None;
+            self.keep_input();
             return TaskCardOutcome::Stay;
         }
         let sends = event.code == KeyCode::Enter;
@@ -264,12 +300,14 @@ impl TaskCard {
                     return self.refuse(NOT_A_TIME.to_owned());
                 };
                 self.input = None;
+                self.unsent.when.clear();
                 let command = Command::MoveBlock { block, to };
                 TaskCardOutcome::Send { command, words: "moved".to_owned() }
             }
             Some(CardInput::Note(field)) if sends => {
                 let text = field.text().trim().to_owned();
                 self.input = None;
+                self.unsent.note.clear();
                 if text.is_empty() {
                     return TaskCardOutcome::Stay;
                 }
@@ -318,16 +356,23 @@ impl TaskCard {
     fn keys(&self, cx: &CardContext<'_>) -> Vec<(String, &'static str)> {
         let key = |action| cx.keymap.key_hint(action);
         let mut keys = Vec::new();
+        if self.failure_behind(cx.state).is_some() {
+            keys.push((key(KeyAction::Open), "go to the failure"));
+        }
         if cx.can_act {
-            let settled = self.status(cx.state).is_some_and(TaskStatus::is_settled);
-            match (self.is_human(cx.state), settled) {
-                (true, true) => keys.push((key(KeyAction::Undo), "undo")),
-                (true, false) => keys.extend([
+            let status = self.status(cx.state);
+            let settled = status.is_some_and(TaskStatus::is_settled);
+            match (self.is_human(cx.state), status) {
+                (true, _) if settled => keys.push((key(KeyAction::Undo), "undo")),
+                (true, _) => keys.extend([
                     (key(KeyAction::TodayDone), "done"),
                     (key(KeyAction::TodayLater), "when"),
                 ]),
-                (false, true) => keys.push((key(KeyAction::Retry), "retry")),
-                (false, false) => keys.push((key(KeyAction::StopTask), "stop")),
+                (false, Some(TaskStatus::Failed | TaskStatus::Skipped(_))) => {
+                    keys.push((key(KeyAction::Retry), "retry"));
+                }
+                (false, Some(TaskStatus::Running)) => keys.push((key(KeyAction::StopTask), "stop")),
+                (false, _) => {}
             }
             keys.push((key(KeyAction::Comment), "note"));
             if !settled {

@@ -77,9 +77,12 @@ fn merge_rows(row: &mut AnswerRow, other: AnswerRow, choice: &Choice, request: &
     if row.choices.first().is_some_and(|choice| is_other_start(*choice)) {
         row.consequence.insert_str(0, "start ");
     }
-    shared_choice_label(&row.choices)
-        .unwrap_or(shared_key_label(row.action))
-        .clone_into(&mut row.label);
+    let shared = match (&request.kind, row.action) {
+        // What an agent offers are answers, not drafts.
+        (RequestKind::AgentQuestion { .. }, KeyAction::Options) => Some("pick one"),
+        _ => shared_choice_label(&row.choices),
+    };
+    shared.unwrap_or(shared_key_label(row.action)).clone_into(&mut row.label);
 }
 
 /// Whether a plan is approved and starts at another time or place.
@@ -100,7 +103,7 @@ fn short_label(choice: &Choice) -> &str {
 
 fn shared_choice_label(choices: &[ChoiceAction]) -> Option<&'static str> {
     match choices {
-        [ChoiceAction::PickOption(_), ..] => Some("other option"),
+        [ChoiceAction::PickOption(_), ..] => Some("other versions"),
         [ChoiceAction::RaiseForSession, ..] => Some("raise further"),
         [ChoiceAction::AllowForSession | ChoiceAction::AllowAlways, ..] => Some("allow more"),
         [ChoiceAction::UseRelaxation(_) | ChoiceAction::AcceptLate, ..] => Some("choose"),
@@ -143,7 +146,7 @@ pub(crate) fn sub_key(action: ChoiceAction) -> Option<char> {
         Choice::SkipWithDependents | Choice::Abandon => 'd',
         Choice::OfflineThisTime | Choice::Reject => 'n',
         Choice::NeverUse => 'v',
-        Choice::KeepAndStop | Choice::AcceptLate => 'k',
+        Choice::KeepAndStop | Choice::AcceptLate | Choice::AcceptPart => 'k',
         Choice::GoOffline => 'o',
         _ => return None,
     })
@@ -151,7 +154,12 @@ pub(crate) fn sub_key(action: ChoiceAction) -> Option<char> {
 
 fn key_action(kind: &RequestKind, action: ChoiceAction) -> KeyAction {
     use ChoiceAction as Choice;
-    let out_of_steps = matches!(kind, RequestKind::TaskCap { .. });
+    let out_of_steps = matches!(
+        kind,
+        RequestKind::TaskCap { .. }
+            | RequestKind::AgentQuestion { .. }
+            | RequestKind::PartlyDone { .. }
+    );
     match action {
         Choice::StopTask if out_of_steps => KeyAction::No,
         Choice::ApproveAndRun
@@ -170,6 +178,7 @@ fn key_action(kind: &RequestKind, action: ChoiceAction) -> KeyAction {
         | Choice::AllowAlways
         | Choice::UseProvider
         | Choice::UseRelaxation(_)
+        | Choice::AcceptPart
         | Choice::AcceptLate => KeyAction::YesWider,
         Choice::RequestChanges => KeyAction::RequestChanges,
         Choice::Edit => KeyAction::Edit,
@@ -213,6 +222,7 @@ fn is_consequential(action: ChoiceAction) -> bool {
             | Choice::GoOn
             | Choice::UseRelaxation(_)
             | Choice::AcceptLate
+            | Choice::AcceptPart
             | Choice::AllowOnce
             | Choice::AllowForSession
             | Choice::AllowAlways

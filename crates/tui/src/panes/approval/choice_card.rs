@@ -5,23 +5,31 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::answers::{AnswerRow, answer_rows};
-use super::content::{CardLine, CardSource, assumed_text, push_paragraph};
+use super::content::{CardLine, CardSource, assumed_text, push_labeled, push_paragraph};
 use super::current_request;
 use crate::composer::{Composer, FormPurpose};
 use crate::keymap::KeyAction;
 use crate::pane_context::PaneContext;
 use crate::theme::ThemeRole;
 use crate::ui_state::{PaneFocus, UiState};
-use crate::widgets::{ScreenLine, draw_frame, draw_pane_rule, styled_piece};
+use crate::widgets::{
+    ScreenLine, capitalize_title, draw_frame, draw_pane_rule, fit_clauses, styled_piece,
+};
+use planwright_drafting::goal_reading::read_goal;
+use planwright_model::requests::KIND_QUESTION;
 use planwright_model::{
     Choice, ChoiceAction, LeverChange, PlanQuestion, Request, RequestKind, ScheduleRelaxation,
 };
 use planwright_state::SessionState;
 use planwright_text::dates::format_date;
-use planwright_text::{clean_line, display_width, fit_width, units};
+use planwright_text::{clean_line, display_width, fit_width, units, wrap_words};
 
 /// Columns in which what follows from an answer begins.
 const EFFECT: usize = 14;
+/// From so many columns on what follows from an answer has as many lines as it needs.
+const WRAPPED_EFFECTS: usize = 98;
+/// Columns before what follows from a key.
+const KEY_EFFECT: usize = 24;
 
 /// What picking a row answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,17 +108,33 @@ pub(super) fn choice_card_lines(
 ) -> Vec<CardLine> {
     let mut lines = Vec::new();
     if let Some(question) = only_question(request) {
-        push_paragraph(&mut lines, &request.question, ThemeRole::Key, width);
-        push_paragraph(&mut lines, &request.why, ThemeRole::Dim, width);
+        let asks_kind = question.key == KIND_QUESTION;
+        // The kind is asked in the rule of the card.
+        if asks_kind {
+            push_paragraph(&mut lines, &request.why, ThemeRole::Text, width);
+        } else {
+            push_paragraph(&mut lines, &request.question, ThemeRole::Key, width);
+            push_paragraph(
+                &mut lines,
+                &question.describe_reason(shown.today),
+                ThemeRole::Dim,
+                width,
+            );
+        }
         let column = question.choices.iter().map(|choice| display_width(&choice.answer) + 3);
         let column = column.max().unwrap_or(0).max(EFFECT).min(width / 2);
         for choice in &question.choices {
             choices.push(lines.len());
-            lines.push(vec![
-                ("    ".to_owned(), ThemeRole::Dim),
-                (fit_width(&clean_line(&choice.answer), column).into_owned(), ThemeRole::Text),
-                (clean_line(&choice.effect).into_owned(), ThemeRole::Dim),
-            ]);
+            let answer = fit_width(&clean_line(&choice.answer), column - 2).into_owned();
+            let mut lead = format!("    {answer}");
+            for part in effect_lines(&clean_line(&choice.effect), width, column + 4) {
+                let (role, text) = (ThemeRole::Dim, format!("  {part}"));
+                lines.push(vec![(std::mem::take(&mut lead), ThemeRole::Text), (text, role)]);
+                lead = " ".repeat(column + 2);
+            }
+        }
+        if asks_kind {
+            push_goal_reading(&mut lines, shown, width);
         }
         return lines;
     }
@@ -135,6 +159,32 @@ pub(super) fn choice_card_lines(
     lines
 }
 
+/// What follows from an answer: on a wide screen all of it, on a narrow one the parts that fit its line.
+fn effect_lines(effect: &str, width: usize, column: usize) -> Vec<String> {
+    let room = width.saturating_sub(column).max(8);
+    if width < WRAPPED_EFFECTS {
+        return vec![fit_clauses(effect, room)];
+    }
+    let lines = wrap_words(effect, room, 0).into_iter().map(std::borrow::Cow::into_owned);
+    Some(lines.collect::<Vec<_>>()).filter(|lines| !lines.is_empty()).unwrap_or(vec![String::new()])
+}
+
+/// What was read of the goal and what was not, under the kinds it may be.
+fn push_goal_reading(lines: &mut Vec<CardLine>, shown: CardSource<'_>, width: usize) {
+    let reading = read_goal(&shown.state.planning.goal, shown.today).labeled_lines();
+    if reading.is_empty() {
+        return;
+    }
+    lines.push(Vec::new());
+    for (label, text) in reading {
+        match label {
+            "" => push_paragraph(lines, &text, ThemeRole::Text, width),
+            "Read" => push_labeled(lines, "Read from the goal", &text, ThemeRole::Text, width),
+            label => push_labeled(lines, label, &text, ThemeRole::Text, width),
+        }
+    }
+}
+
 /// How wide the columns of the list of levers are.
 struct LeverColumns {
     what: usize,
@@ -144,7 +194,7 @@ struct LeverColumns {
 impl LeverColumns {
     fn fit(width: usize) -> Self {
         let wide = width >= 90;
-        let what = if wide { 46.min(width.saturating_sub(46)) } else { width.saturating_sub(20) };
+        let what = if wide { 46.min(width.saturating_sub(48)) } else { width.saturating_sub(22) };
         Self { what: what.max(10), wide }
     }
 
@@ -152,7 +202,7 @@ impl LeverColumns {
         let mut line: CardLine = vec![
             ("    ".to_owned(), ThemeRole::Dim),
             (fit_width(&clean_line(what), self.what).into_owned(), role),
-            (fit_width(ends, 14).into_owned(), role),
+            (fit_width(ends, 16).into_owned(), role),
         ];
         if self.wide {
             line.push((fit_width(week, 12).into_owned(), role));
@@ -266,8 +316,24 @@ fn takes_words(request: &Request) -> bool {
 }
 
 fn key_rows(width: u16, request: &Request) -> u16 {
-    let count = other_keys(request).len() as u16;
-    if width >= 90 { count.div_ceil(2) } else { count }
+    (other_keys(request).len() as u16).div_ceil(key_columns(width, request))
+}
+
+/// Two columns of keys where nothing that follows from them is cut.
+fn key_columns(width: u16, request: &Request) -> u16 {
+    let half = usize::from(width / 2);
+    let fits = |row: &AnswerRow| {
+        let words = match (row.action, only_question(request)) {
+            (KeyAction::PassOver, Some(question)) => skip_words(&question.assumed_words()),
+            _ => row.consequence.clone(),
+        };
+        KEY_EFFECT + display_width(&words) < half
+    };
+    if width >= 90 && other_keys(request).iter().all(fits) { 2 } else { 1 }
+}
+
+fn skip_words(assumed: &str) -> String {
+    format!("uses {assumed}, listed as assumed")
 }
 
 /// The keys beside picking and typing.
@@ -290,9 +356,12 @@ pub(super) fn draw_choice_card(
     let (kind, style) = cx.rule_style(PaneFocus::Approval);
     let name = match request.kind {
         RequestKind::Escalation => "the plan ends too late. what should change?",
+        _ if only_question(request).is_some_and(|asked| asked.key == KIND_QUESTION) => {
+            "what kind of plan is this?"
+        }
         _ => "one question",
     };
-    let title = clean_line(&cx.state.session.title).into_owned();
+    let title = capitalize_title(&clean_line(&cx.state.session.title));
     let title = planwright_text::truncate_end(&title, usize::from(area.width / 2)).into_owned();
     let asks = if kind.past { style } else { cx.style(ThemeRole::Asks) };
     draw_pane_rule(
@@ -363,7 +432,10 @@ fn read_typed(request: &Request, text: &str, cx: &PaneContext<'_>) -> (String, T
     let minutes = planwright_drafting::change_requests::read_minutes(text.trim());
     if let (Some(minutes), true) = (minutes, key.ends_with("minutes")) {
         let value = minutes.to_string();
-        return (crate::plan_text::describe_assumption(key, &value, today), ThemeRole::Text);
+        return (
+            planwright_model::requests::describe_assumption(key, &value, today),
+            ThemeRole::Text,
+        );
     }
     let times = planwright_drafting::change_requests::parse_working_times(text, today);
     let words = times.map(|times| {
@@ -374,9 +446,14 @@ fn read_typed(request: &Request, text: &str, cx: &PaneContext<'_>) -> (String, T
 }
 
 fn draw_keys(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    if cx.mode.is_past() {
+        return;
+    }
     let rows = other_keys(request);
-    let columns = if area.width >= 90 { 2 } else { 1 };
-    let width = area.width / columns as u16;
+    let columns = key_columns(area.width, request);
+    let width = area.width / columns;
+    let columns = usize::from(columns);
+    let today = cx.now.to_zoned(cx.time_zone.clone()).date();
     for (index, row) in rows.iter().enumerate() {
         let y = area.y + (index / columns) as u16;
         if y >= area.bottom() {
@@ -390,11 +467,10 @@ fn draw_keys(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'
         line.skip(3).put_column(&cx.keymap.key_hint(row.action), 3, on(ThemeRole::Key));
         line.put_column(&row.label, 16, on(ThemeRole::Text)).skip(1);
         let words = match (row.action, only_question(request)) {
-            (KeyAction::PassOver, Some(question)) => {
-                format!("uses {}, listed as assumed", assumed_text(question))
-            }
+            (KeyAction::PassOver, Some(question)) => skip_words(&assumed_text(question, today)),
             _ => row.consequence.clone(),
         };
-        line.put(&words, dim);
+        let fitting = fit_clauses(&words, line.cells_left().saturating_sub(1));
+        line.put(&fitting, dim);
     }
 }

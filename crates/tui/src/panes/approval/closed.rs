@@ -99,13 +99,17 @@ pub(super) fn answered_text(answered: &AnsweredRequest, cx: &PaneContext<'_>) ->
     format!("{}, {} {who} at {at}", request_subject(&answered.kind), action_text(answered.action))
 }
 
-/// What a request is about, with the revision or task it names.
+/// What a request is about, with what it names.
 pub(crate) fn request_subject(kind: &RequestKind) -> String {
     let word = request_text(kind);
     match kind {
-        RequestKind::FinalPlan { revision, .. } => format!("draft {revision}"),
         RequestKind::Cap { cap, .. } => cap.describe().to_owned(),
-        RequestKind::Permission { tool, .. } => format!("{word} for {tool}"),
+        RequestKind::Permission { class, .. } => match class.as_str() {
+            "execute" => format!("{word} for a command"),
+            "write" => format!("{word} for an edit"),
+            "network" => format!("{word} for the network"),
+            _ => format!("{word} for a tool"),
+        },
         RequestKind::Rfc { subtype, .. } => format!("{word}, {}", subtype.replace('_', " ")),
         RequestKind::Consent { provider } => format!("{word} {provider}"),
         _ => word.to_owned(),

@@ -112,6 +112,11 @@ impl CardCache {
     }
 }
 
+/// Whether a question can stand in the rule of a card whose lines are so wide.
+pub(super) fn fits_rule(question: &str, width: usize) -> bool {
+    display_width(question) + 6 <= width
+}
+
 fn card_lines(
     request: &Request,
     shown: CardSource<'_>,
@@ -131,9 +136,12 @@ fn card_lines(
         return choice_card_content(request, shown, width, choices);
     }
     let mut lines = Vec::new();
-    push_paragraph(&mut lines, &request.question, ThemeRole::Key, width);
+    // The rule of the card is the question, unless that is longer.
+    if !fits_rule(&request.question, width) {
+        push_paragraph(&mut lines, &request.question, ThemeRole::Key, width);
+    }
     push_paragraph(&mut lines, &request.why, ThemeRole::Dim, width);
-    push_draft(&mut lines, request, state, width);
+    push_draft(&mut lines, request, shown, width);
     if let Some(judgement) = request_judgment(request, state) {
         lines.extend(confidence::confidence_lines(judgement, shown.terms, width));
     }
@@ -151,10 +159,10 @@ fn card_lines(
 fn detail_text(detail: &RequestDetail, today: Date) -> Cow<'_, str> {
     match detail.text.split_once(": ") {
         Some((key, value)) if detail.label.eq_ignore_ascii_case("assumed") => {
-            crate::plan_text::describe_assumption(key, value, today).into()
+            describe_assumption(key, value, today).into()
         }
         _ => match detail.text.strip_prefix("it starts ") {
-            Some(day) => crate::plan_text::describe_assumption("start", day, today).into(),
+            Some(day) => describe_assumption("start", day, today).into(),
             None => detail.text.as_str().into(),
         },
     }
@@ -193,8 +201,8 @@ fn choice_card_content(
 }
 
 /// The draft that a request is about.
-fn push_draft(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, width: usize) {
-    let planning = &state.planning;
+fn push_draft(lines: &mut Vec<CardLine>, request: &Request, shown: CardSource<'_>, width: usize) {
+    let planning = &shown.state.planning;
     match &request.kind {
         RequestKind::Draft { target: ApprovalTarget::Pattern, .. } | RequestKind::Rfc { .. } => {
             if let Some(choice) = &planning.pattern {
@@ -217,7 +225,7 @@ fn push_draft(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState
                         question.choices.iter().map(|choice| choice.answer.as_str()).collect();
                     push_labeled(lines, "for instance", &all.join(", "), ThemeRole::Text, width);
                 }
-                let assumed = format!("{}, listed as assumed", assumed_text(question));
+                let assumed = format!("{}, listed as assumed", assumed_text(question, shown.today));
                 push_labeled(lines, "if skipped", &assumed, ThemeRole::Text, width);
             }
         }
@@ -270,8 +278,8 @@ fn push_commands(lines: &mut Vec<CardLine>, request: &Request, state: &SessionSt
 }
 
 /// What a question left to us would be answered with.
-pub(crate) fn assumed_text(question: &PlanQuestion) -> String {
-    describe_assumption(&question.key, &question.assumed)
+pub(crate) fn assumed_text(question: &PlanQuestion, today: Date) -> String {
+    question.assumed_words_on(today)
 }
 
 pub(super) fn push_paragraph(lines: &mut Vec<CardLine>, text: &str, role: ThemeRole, width: usize) {

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use super::answers::sub_key;
 use super::answers::{AnswerRow, answer_rows};
 use super::choice_card;
+use super::content::fits_rule;
 use super::plan_card::{self, is_plan_card, plan_card_areas};
 use super::{closed, current_request, failed, run_cards};
 use crate::clock::format_time_of_day;
@@ -15,7 +16,7 @@ use crate::panes::finished::{draw_finished_rule, finished_rows, is_finished_show
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
-use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
+use crate::widgets::{ScreenLine, draw_pane_rule, fit_clauses, styled_piece};
 use planwright_model::{Request, TaskId};
 use planwright_text::units::format_counted;
 use planwright_text::{clean_line, display_width};
@@ -32,13 +33,8 @@ pub(crate) struct CardAreas {
 
 impl ApprovalPane {
     /// Where lines and answers go. The answers are always whole; what does not fit of the lines scrolls.
-    pub(crate) fn card_areas(
-        area: Rect,
-        class: SizeClass,
-        request: &Request,
-        lines: usize,
-    ) -> CardAreas {
-        let top = u16::from(class != SizeClass::Small).min(area.height);
+    pub(crate) fn card_areas(area: Rect, request: &Request, lines: usize) -> CardAreas {
+        let top = 1.min(area.height);
         let body = Rect { y: area.y + top, height: area.height - top, ..area };
         if is_plan_card(&request.kind) {
             let parts = plan_card_areas(area, request);
@@ -112,7 +108,7 @@ impl Pane for ApprovalPane {
         if choice_card::is_choice_card(request) {
             return choice_card::draw_choice_card(area, request, buf, cx);
         }
-        let parts = Self::card_areas(area, cx.class, request, cx.card.lines.len());
+        let parts = Self::card_areas(area, request, cx.card.lines.len());
         draw_rule(area, request, buf, cx);
         draw_lines(parts.lines, buf, cx);
         let rows = answer_rows(&run_cards::with_chosen_amount(request, cx.ui.card.amount));
@@ -146,26 +142,20 @@ fn draw_finished(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
 }
 
 fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    if cx.class == SizeClass::Small {
-        return;
-    }
     let (kind, style) = cx.rule_style(PaneFocus::Approval);
     let open = &cx.state.requests.open;
     let number = open.keys().position(|id| *id == request.id).unwrap_or(0) + 1;
     let count = failed::card_count(cx.state);
-    let name = if run_cards::is_run_card(&request.kind) {
-        lower_first(&clean_line(&request.question))
-    } else {
-        format!("approval {number} of {count} · {}", closed::request_subject(&request.kind))
-    };
+    let name = clean_line(&request.question);
+    let fits =
+        run_cards::is_run_card(&request.kind) || fits_rule(&name, usize::from(area.width) - 2);
+    let name = if fits { lower_first(&name) } else { closed::request_subject(&request.kind) };
     let asked = open.get(&request.id).map(|open| format_time_of_day(open.asked_at, cx.time_zone));
-    let mut facts = asked.map(|at| format!("asked {at}")).unwrap_or_default();
-    if run_cards::is_run_card(&request.kind) {
-        let task = request.task.as_ref().map(|task| clean_line(cx.state.title_by_id(task)));
-        let order = (count > 1).then(|| format!("{number} of {count}"));
-        let parts = [task.map(std::borrow::Cow::into_owned), order, Some(facts)];
-        facts = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    }
+    let task =
+        request.task.as_ref().map(|task| clean_line(cx.state.title_by_id(task)).into_owned());
+    let order = (count > 1).then(|| format!("{number} of {count}"));
+    let parts = [task, order, asked.map(|at| format!("asked {at}"))];
+    let facts = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     draw_pane_rule(
         buf,
         area,
@@ -179,6 +169,10 @@ fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'
 /// The text with a small first letter, as the rules of panes are written.
 fn lower_first(text: &str) -> String {
     let mut letters = text.chars();
+    // An abbreviation and the word I stay as they are; an agent may begin its question with them.
+    if text.starts_with("I ") || letters.clone().nth(1).is_some_and(char::is_uppercase) {
+        return text.to_owned();
+    }
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
@@ -251,6 +245,8 @@ fn draw_answers_below(
         ScreenLine::new(buf, Rect { y, height: 1, ..area }).skip(1).put(&text, cx.style(role));
     }
     y += 1;
+    // What was asked then cannot be answered now.
+    let rows = if cx.mode.is_past() && !is_finished_shown(cx.state, cx.ui) { &[] } else { rows };
     let keys = rows
         .iter()
         .map(|row| cx.keymap.key_hint(row.action).len() + if row.parts.is_empty() { 0 } else { 2 });
@@ -267,8 +263,8 @@ fn draw_answers_below(
         if row.parts.is_empty() {
             let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..area });
             line.skip(3).put_column(&key, key_width, on(ThemeRole::Key));
-            line.put_column(&row.label, label_width, on(ThemeRole::Text)).skip(1);
-            line.put(off.as_deref().unwrap_or(&row.consequence), dim);
+            line.put_column(&row.label, label_width, on(ThemeRole::Text)).skip(2);
+            put_consequence(&mut line, off.as_deref().unwrap_or(&row.consequence), cx);
             y += 1;
         }
         // What a key asks about has a row each, with the letter that follows the key.
@@ -285,11 +281,25 @@ fn draw_answers_below(
                 .map_or_else(|| (index + 1).to_string(), |letter| letter.to_string());
             let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..area });
             line.skip(3).put_column(&format!("{key} {letter}"), key_width, role(ThemeRole::Key));
-            line.put_column(&part.label, label_width, role(ThemeRole::Text)).skip(1);
-            line.put(&words, dim);
+            line.put_column(&part.label, label_width, role(ThemeRole::Text)).skip(2);
+            put_consequence(&mut line, &words, cx);
             y += 1;
         }
     }
+}
+
+/// What follows from an answer, as much of it as fits whole. The task that the card names is "it" where room is short.
+fn put_consequence(line: &mut ScreenLine<'_>, words: &str, cx: &PaneContext<'_>) {
+    let room = line.cells_left().saturating_sub(1);
+    let words = clean_line(words);
+    let task = current_request(cx.state, cx.ui).and_then(|request| request.task.as_ref());
+    let title = task.map_or("", |task| cx.state.title_by_id(task));
+    let rest = words.strip_prefix(title).filter(|_| !title.is_empty());
+    let fitting = match rest {
+        Some(rest) if display_width(&words) > room => fit_clauses(&format!("it{rest}"), room),
+        _ => fit_clauses(&words, room),
+    };
+    line.put(&fitting, cx.style(ThemeRole::Dim));
 }
 
 /// Cells of the column that names the answers.

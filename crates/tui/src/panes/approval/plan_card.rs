@@ -11,12 +11,17 @@ use super::parts::confidence;
 use super::request_judgment;
 use crate::keymap::KeyAction;
 use crate::pane_context::PaneContext;
-use crate::plan_text::{FactHint, PlanFact, PlanFactSource, approval_question, plan_facts};
+use crate::plan_text::{
+    FactHint, PlanFact, PlanFactSource, approval_question, first_tasks, plan_facts,
+};
 use crate::policy_dials::policy_line;
+use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
-use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
+use crate::widgets::{ScreenLine, draw_pane_rule, fit_clauses, styled_piece};
 use planwright_model::{ApprovalTarget, Request, RequestKind};
+use planwright_state::SessionState;
+use planwright_text::dates::format_date;
 use planwright_text::{clean_line, display_width, units, wrap_words};
 
 /// The column in which facts begin.
@@ -89,7 +94,7 @@ pub(super) fn plan_fact_lines(
         push_fact(&mut lines, fact, shown, width);
     }
     if let Some((label, text)) = late_fact(request, state) {
-        let fact = PlanFact { label, text, short: None, hint: FactHint::Nothing };
+        let fact = PlanFact { label, text, shorter: Vec::new(), hint: FactHint::Nothing };
         push_fact(&mut lines, &fact, shown, width);
     }
     if shown.terms {
@@ -99,11 +104,9 @@ pub(super) fn plan_fact_lines(
 }
 
 /// What the request itself states and the facts do not: a deadline that is missed, a revision that may do more.
-fn late_fact(
-    request: &Request,
-    state: &planwright_state::SessionState,
-) -> Option<(&'static str, String)> {
-    let late = state.planning.schedule.as_ref().map_or(0, |schedule| schedule.lateness_minutes);
+fn late_fact(request: &Request, state: &SessionState) -> Option<(&'static str, String)> {
+    let schedule = state.planning.schedule.as_deref();
+    let late = schedule.filter(|schedule| schedule.lateness_minutes > 0);
     let wider = request.details.iter().find(|detail| {
         // Requests of 0.3.0 named the revision in the label.
         detail.label == "May do more" || detail.label.starts_with("wider")
@@ -111,8 +114,11 @@ fn late_fact(
     if let Some(detail) = wider {
         return Some(("May do more", clean_line(&detail.text).into_owned()));
     }
-    (late > 0).then(|| {
-        ("Late", format!("{} of work after the deadline", units::format_planned(late.into())))
+    late.map(|schedule| {
+        let first = schedule.horizon_start.local_date();
+        let end = schedule.finish_time().map(|end| format_date(end.local_date(), first));
+        let end = end.map_or_else(|| "ends".to_owned(), |end| format!("ends {end}"));
+        ("Late", format!("{end}, after the deadline"))
     })
 }
 
@@ -128,9 +134,7 @@ fn push_fact(lines: &mut Vec<CardLine>, fact: &PlanFact, shown: CardSource<'_>, 
     // On narrow screens every fact has one line; all of it is among the details.
     let narrow = width < usize::from(TWO_COLUMNS) - 4 && !shown.terms;
     let parts = if narrow {
-        let long = display_width(&fact.text) > room;
-        let text = fact.short.as_ref().filter(|_| long).unwrap_or(&fact.text);
-        vec![planwright_text::truncate_end(text, room)]
+        vec![fit_clauses(fact.text_within(room), room).into()]
     } else {
         wrap_words(&fact.text, room, 0)
     };
@@ -156,8 +160,8 @@ fn hint_text(hint: FactHint, shown: CardSource<'_>) -> (String, String) {
     let (action, word) = match hint {
         FactHint::Nothing => return (String::new(), String::new()),
         FactHint::RequestChanges => (KeyAction::RequestChanges, "changes them"),
-        FactHint::Details if shown.changes.is_some() => (KeyAction::Terms, "each field"),
         FactHint::Details => (KeyAction::Terms, "figures"),
+        FactHint::Fields => (KeyAction::Terms, "each field"),
         FactHint::Policy => (KeyAction::Policy, "policy"),
         FactHint::Facts => (KeyAction::Facts, "what you said"),
     };
@@ -219,11 +223,9 @@ pub(super) fn draw_plan_card(
     draw_question_rule(area, request, buf, cx);
     let parts = plan_card_areas(area, request);
     super::draw::draw_lines(parts.facts, buf, cx);
-    let below = cx.card.lines_below(cx.ui.card.scroll);
-    if below > 0 && parts.facts.height > 0 {
-        let row = Rect { y: parts.facts.bottom() - 1, height: 1, ..parts.facts };
-        let text = format!(" {} ", units::format_counted(below, "more line"));
-        ScreenLine::new(buf, row).put_right(&[styled_piece(text, cx.style(ThemeRole::Dim))]);
+    // What was asked then cannot be answered now; the rule says how it was.
+    if cx.mode.is_past() {
+        return;
     }
     if parts.keys.width >= TWO_COLUMNS {
         draw_key_columns(parts.keys, request, buf, cx);
@@ -239,7 +241,14 @@ fn draw_question_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &Pane
         _ => clean_line(&request.question).to_lowercase(),
     };
     let asks = if kind.past { style } else { cx.style(ThemeRole::Asks) };
-    let facts = rule_facts(request, cx);
+    // What is out of sight is said where it covers nothing.
+    let below = cx.card.lines_below(cx.ui.card.scroll);
+    let more = (below > 0).then(|| units::format_counted(below, "more line"));
+    let facts = match (rule_facts(request, cx), more) {
+        (_, Some(more)) if cx.class == SizeClass::Small => more,
+        (facts, Some(more)) => format!("{facts} · {more}"),
+        (facts, None) => facts,
+    };
     draw_pane_rule(
         buf,
         area,
@@ -268,10 +277,11 @@ fn rule_facts(request: &Request, cx: &PaneContext<'_>) -> String {
     if cx.state.planning.begun {
         return format!("draft {draft}{asked}");
     }
-    let commands = cx.plan.text.iter().filter(|row| row.command.is_some()).count();
+    let commands = cx.plan.text.iter().filter(|row| row.has_commands()).count();
     match commands {
         0 => format!("version {draft}"),
-        _ => "every command is shown above, word for word".to_owned(),
+        1 => "its command is in the plan, word for word".to_owned(),
+        _ => format!("all {commands} commands are in the plan, word for word"),
     }
 }
 
@@ -346,7 +356,10 @@ fn key_texts(row: &AnswerRow, cx: &PaneContext<'_>) -> (String, String) {
         return (label, unseen);
     }
     match row.action {
-        KeyAction::Yes => (label, first_task_text(cx).unwrap_or(given)),
+        KeyAction::Yes => {
+            let words = first_task_text(cx).or_else(|| starts_now_text(cx.state));
+            (label, words.unwrap_or(given))
+        }
         KeyAction::RequestChanges => (label, "in your own words".to_owned()),
         KeyAction::Edit => {
             let key = |action| cx.keymap.key_hint(action);
@@ -381,6 +394,16 @@ fn first_task_text(cx: &PaneContext<'_>) -> Option<String> {
     Some(format!("first task {when}{whose}"))
 }
 
+/// How many tasks start with the approval; those that are done already are not among them.
+fn starts_now_text(state: &SessionState) -> Option<String> {
+    let revision = state.plan.current.as_deref()?;
+    Some(match first_tasks(state, revision).len() {
+        0 => return None,
+        1 => "1 task starts now".to_owned(),
+        count => format!("{count} tasks can start now"),
+    })
+}
+
 /// The versions that were compared and not taken: `lean 20 h, thorough 34 h`.
 fn version_texts(cx: &PaneContext<'_>) -> Option<String> {
     let roadmap = cx.state.planning.roadmap.as_ref()?;
@@ -405,7 +428,7 @@ fn unseen_text(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<String> {
     let unseen = unseen_commands(cx.plan, &cx.ui.card.seen_commands);
     (row.is_consequential() && unseen > 0 && !cx.mode.is_past()).then(|| {
         let key = cx.keymap.key_hint(KeyAction::Yes);
-        format!("{} not seen, {key} shows", units::format_counted(unseen, "command"))
+        format!("{} not seen, {key} shows more", units::format_counted(unseen, "command"))
     })
 }
 
@@ -414,5 +437,5 @@ pub(crate) fn unseen_commands(
     plan: &crate::panes::plan::PlanCache,
     seen: &std::collections::BTreeSet<planwright_model::TaskId>,
 ) -> usize {
-    plan.text.iter().filter(|row| row.command.is_some() && !seen.contains(&row.id)).count()
+    plan.text.iter().filter(|row| row.has_commands() && !seen.contains(&row.id)).count()
 }

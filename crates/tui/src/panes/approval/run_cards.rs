@@ -13,8 +13,10 @@ use planwright_model::requests::with_cap_amount;
 use planwright_model::{Request, RequestKind, RunCap};
 use planwright_text::{clean_line, clean_text, display_width, fit_width, wrap_words};
 
+/// Below so many columns a card has no air under its rule.
+const NARROW: usize = 70;
 /// Where the texts of the facts begin.
-const FACTS: usize = 16;
+const FACTS: usize = 15;
 
 /// Whether a request is asked while something runs, or before planning begins, and has no plan to show.
 pub(super) fn is_run_card(kind: &RequestKind) -> bool {
@@ -24,6 +26,8 @@ pub(super) fn is_run_card(kind: &RequestKind) -> bool {
             | RequestKind::Cap { .. }
             | RequestKind::InDoubt { .. }
             | RequestKind::TaskCap { .. }
+            | RequestKind::AgentQuestion { .. }
+            | RequestKind::PartlyDone { .. }
             | RequestKind::Consent { .. }
             | RequestKind::Rfc { .. }
     )
@@ -31,7 +35,8 @@ pub(super) fn is_run_card(kind: &RequestKind) -> bool {
 
 /// The lines of the card: what is asked about, then the facts.
 pub(super) fn run_card_lines(request: &Request, width: usize) -> Vec<CardLine> {
-    let mut lines = vec![Vec::new()];
+    // A small screen has no row for air.
+    let mut lines = if width < NARROW { Vec::new() } else { vec![Vec::new()] };
     for quoted in &request.verbatim {
         push_quoted(&mut lines, quoted, request.verbatim.len() > 1, width);
         lines.push(Vec::new());
@@ -49,7 +54,9 @@ pub(super) fn run_card_lines(request: &Request, width: usize) -> Vec<CardLine> {
     }
     let why = RequestDetail::new("Why asked", request.why.clone());
     let mut said = !permission;
-    for fact in &request.details {
+    // A tool of ours is what the question says; one of another program is named.
+    let named = |fact: &&RequestDetail| fact.label != "Tool" || request.question.contains("tool");
+    for fact in request.details.iter().filter(named) {
         // It follows who asks and where, and comes before what was used.
         if !said && !matches!(fact.label.as_str(), "Asked by" | "Tool" | "Where" | "Sandbox") {
             said = true;
@@ -73,7 +80,7 @@ pub(super) fn amount_line(
     let amount = chosen.unwrap_or_else(|| cap.raised_limit(used));
     let keys = keymap.keys_hint(&[KeyAction::Left, KeyAction::Right]);
     Some(vec![
-        (fit_width("   New limit", FACTS).into_owned(), ThemeRole::Dim),
+        (fit_width("  New limit", FACTS).into_owned(), ThemeRole::Dim),
         ("‹ ".to_owned(), ThemeRole::Key),
         (cap.format_amount(amount), ThemeRole::Text),
         (" ›".to_owned(), ThemeRole::Key),
@@ -107,18 +114,31 @@ pub(crate) fn with_chosen_amount(request: &Request, chosen: Option<u64>) -> Cow<
 fn push_quoted(lines: &mut Vec<CardLine>, quoted: &RequestDetail, named: bool, width: usize) {
     let label = clean_line(&quoted.label);
     if named || !label.eq_ignore_ascii_case("command") {
-        lines.push(vec![(format!("   {label}"), ThemeRole::Dim)]);
+        lines.push(vec![(format!("  {label}"), ThemeRole::Dim)]);
     }
     let mut quoted_lines = Vec::new();
-    push_verbatim(&mut quoted_lines, &quoted.text, width.saturating_sub(2));
     let is_change = label.eq_ignore_ascii_case("change");
+    let text = if is_change { without_diff_header(&quoted.text) } else { quoted.text.clone() };
+    push_verbatim(&mut quoted_lines, &text, width.saturating_sub(2));
     for mut line in quoted_lines {
         if is_change && let Some(role) = line.get(1).and_then(|(text, _)| diff_role(text)) {
             line.iter_mut().skip(1).for_each(|piece| piece.1 = role);
         }
-        line.insert(0, ("  ".to_owned(), ThemeRole::Text));
+        line.insert(0, (" ".to_owned(), ThemeRole::Text));
         lines.push(line);
     }
+}
+
+/// The changed lines alone: the file is named above them, and the numbers of its lines are for programs.
+fn without_diff_header(text: &str) -> String {
+    let mut in_header = true;
+    let kept = text.trim_end_matches('\n').lines().filter(|line| {
+        let is_header = in_header && (line.starts_with("--- ") || line.starts_with("+++ "));
+        in_header = is_header;
+        !is_header && !line.starts_with("@@ ")
+    });
+    let lines: Vec<&str> = kept.collect();
+    if lines.is_empty() { text.to_owned() } else { lines.join("\n") }
 }
 
 fn diff_role(text: &str) -> Option<ThemeRole> {
@@ -131,9 +151,9 @@ fn diff_role(text: &str) -> Option<ThemeRole> {
 
 fn push_indented(lines: &mut Vec<CardLine>, text: &str, width: usize) {
     let mut sentence = Vec::new();
-    push_paragraph(&mut sentence, text, ThemeRole::Text, width.saturating_sub(3).max(8));
+    push_paragraph(&mut sentence, text, ThemeRole::Text, width.saturating_sub(2).max(8));
     for mut line in sentence {
-        line.insert(0, ("   ".to_owned(), ThemeRole::Text));
+        line.insert(0, ("  ".to_owned(), ThemeRole::Text));
         lines.push(line);
     }
 }
@@ -141,7 +161,7 @@ fn push_indented(lines: &mut Vec<CardLine>, text: &str, width: usize) {
 /// A label and its text, further lines hanging under the text.
 fn push_fact(lines: &mut Vec<CardLine>, fact: &RequestDetail, width: usize) {
     let label = clean_line(&fact.label);
-    let column = FACTS.max(display_width(&label) + 5).min(width / 2);
+    let column = FACTS.max(display_width(&label) + 4).min(width / 2);
     let role = match fact.label.as_str() {
         "Sandbox" if fact.text.starts_with("missing") => ThemeRole::Failed,
         "Danger" => ThemeRole::Failed,
@@ -151,7 +171,7 @@ fn push_fact(lines: &mut Vec<CardLine>, fact: &RequestDetail, width: usize) {
     let text = clean_text(&fact.text);
     let wrapped = wrap_words(&text, width.saturating_sub(column).max(8), 0);
     for (index, part) in wrapped.into_iter().enumerate() {
-        let lead = if index == 0 { format!("   {label}") } else { String::new() };
+        let lead = if index == 0 { format!("  {label}") } else { String::new() };
         let lead = fit_width(&lead, column).into_owned();
         lines.push(vec![(lead, ThemeRole::Dim), (part.into_owned(), role)]);
     }
@@ -164,7 +184,7 @@ fn usage_bar(used: u64, limit: u64, width: usize) -> CardLine {
     let filled = ((share * cells as f64).round() as usize).min(cells);
     let role = if share >= 1.0 { ThemeRole::Failed } else { ThemeRole::Warn };
     vec![
-        ("   ".to_owned(), ThemeRole::Dim),
+        ("  ".to_owned(), ThemeRole::Dim),
         ("━".repeat(filled), role),
         ("─".repeat(cells - filled), ThemeRole::Rule),
         (format!("  {:.0} %", (share * 100.0).floor()), role),

@@ -37,7 +37,7 @@ pub(crate) struct FinishedSource<'a> {
 
 /// What became of the tasks, in a line.
 pub(crate) fn finished_heading(state: &SessionState) -> String {
-    let counts = state.tasks.status_counts();
+    let counts = state.tasks.work_counts();
     let mut text = format!("finished: {} of {} done", counts.done, counts.total());
     for (count, word) in [(counts.failed, "failed"), (counts.skipped, "skipped")] {
         if count > 0 {
@@ -52,17 +52,31 @@ pub(crate) fn finished_lines(source: FinishedSource<'_>, width: usize) -> Vec<Fi
     let mut lines = Vec::new();
     push_failures(&mut lines, source, width);
     let state = source.state;
-    push_fact(&mut lines, "Time", &time_text(state));
+    push_time(&mut lines, &time_text(state), width);
     push_fact(&mut lines, "Cost", &cost_text(state, source.budget));
     push_fact(&mut lines, "You", &person_text(state));
     push_longest(&mut lines, state, width);
     lines
 }
 
+/// Between what a run took and what was planned for it.
+const PLANNED: &str = "      planned ";
+
 fn push_fact(lines: &mut Vec<FinishedLine>, label: &str, text: &str) {
     if !text.is_empty() {
         let label = pad_right(label, LABEL).into_owned();
         lines.push(vec![(label, ThemeRole::Dim), (text.to_owned(), ThemeRole::Text)]);
+    }
+}
+
+/// The time beside what was planned; below it where one line is too short for both.
+fn push_time(lines: &mut Vec<FinishedLine>, text: &str, width: usize) {
+    match text.split_once(PLANNED) {
+        Some((took, planned)) if display_width(text) + LABEL > width => {
+            push_fact(lines, "Time", took);
+            push_fact(lines, "", &format!("planned {planned}"));
+        }
+        _ => push_fact(lines, "Time", text),
     }
 }
 
@@ -118,7 +132,7 @@ fn time_text(state: &SessionState) -> String {
         _ => show(total),
     };
     match planned_text(state) {
-        Some(planned) => format!("{split}      planned {planned}"),
+        Some(planned) => format!("{split}{PLANNED}{planned}"),
         None => split,
     }
 }
@@ -178,6 +192,9 @@ fn push_longest(lines: &mut Vec<FinishedLine>, state: &SessionState, width: usiz
     let head = format!("{:<1$}{2:>10}", "What took longest", title + 17, "took");
     lines.push(vec![(format!("{head}   planned"), ThemeRole::Dim)]);
     let plan = state.plan.current.as_ref();
+    // A bar that is cut would lie about its length: the longest one has what the columns leave.
+    let columns = 2 + title + 2 + 12 + 1 + 10 + 3 + 10;
+    let longest = (width.saturating_sub(columns + 1) as u64).min(BAR);
     for (ms, task) in times {
         let node = plan.and_then(|revision| revision.plan.tasks.get(task));
         let name = clean_line(title_of(state, task)).into_owned();
@@ -187,7 +204,7 @@ fn push_longest(lines: &mut Vec<FinishedLine>, state: &SessionState, width: usiz
         let planned = node.and_then(|node| node.duration_minutes).filter(|minutes| *minutes > 0);
         let planned = planned.map(|minutes| units::format_planned(minutes.into()));
         let planned = pad_right(&planned.unwrap_or_default(), 10).into_owned();
-        let bar = "━".repeat((ms * BAR / most.max(1)).max(1) as usize);
+        let bar = "━".repeat((ms * longest / most.max(1)).max(longest.min(1)) as usize);
         lines.push(vec![
             (format!("  {name}"), ThemeRole::Text),
             (format!("{worker} {took:>10}   {planned}"), ThemeRole::Dim),

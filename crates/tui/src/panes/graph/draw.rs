@@ -9,7 +9,7 @@ use super::content;
 use crate::clock::{add_duration, format_time_of_day};
 use crate::glyphs::task_glyph;
 use crate::pane_context::{Pane, PaneContext};
-use crate::screen_areas::SizeClass;
+use crate::screen_areas::ScreenAreas;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, format_counted, styled_piece};
@@ -35,7 +35,7 @@ impl Pane for GraphPane {
             return;
         }
         draw_rule(area, buf, cx);
-        let body = graph_body(area, cx.class);
+        let body = graph_body(area, &cx.areas);
         let Some(drawing) = cx.graph.drawing() else {
             return draw_empty(body, buf, cx);
         };
@@ -45,8 +45,8 @@ impl Pane for GraphPane {
 }
 
 /// The part of the pane that the drawing has.
-pub(crate) fn graph_body(area: Rect, class: SizeClass) -> Rect {
-    let top = u16::from(!class.has_tabs()).min(area.height);
+pub(crate) fn graph_body(area: Rect, areas: &ScreenAreas) -> Rect {
+    let top = u16::from(areas.tabs.is_empty()).min(area.height);
     let bottom = u16::from(area.height > top + 2);
     Rect { y: area.y + top, height: area.height - top - bottom, ..area }
 }
@@ -92,7 +92,7 @@ fn clamp_offset(offset: i32, room: i32, size: i32, margin: i32) -> i32 {
 
 fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     // The tab says what the rule would.
-    if cx.class.has_tabs() {
+    if !cx.areas.tabs.is_empty() {
         return;
     }
     let (kind, style) = cx.rule_style(PaneFocus::Graph);
@@ -122,6 +122,11 @@ pub(crate) fn graph_summary(cx: &PaneContext<'_>) -> String {
 pub(crate) fn graph_facts(cx: &PaneContext<'_>) -> String {
     let Some(revision) = &cx.state.plan.current else { return String::new() };
     let tasks = format_counted(revision.plan.tasks.len(), "task");
+    // People work by the calendar, not by the clock.
+    if cx.state.tasks.is_persons_plan() {
+        let until = cx.next_task.until().map(|until| format!(" · until {until}"));
+        return format!("{tasks}{}", until.unwrap_or_default());
+    }
     let left = content::longest_path_left(cx.state, cx.now).filter(|left| *left > 0);
     let Some(left) = left else { return tasks };
     let words = units::format_planned(left);
@@ -143,8 +148,8 @@ fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     }
     let text = match cx.mode.is_past() {
         _ if cx.graph.is_layout_deferred() => "laying it out",
-        true => "no plan at this moment",
-        false => "no plan yet",
+        true => "No plan at this moment.",
+        false => "No plan yet. It appears here once it is drafted.",
     };
     ScreenLine::new(buf, row).skip(2).put(text, cx.style(ThemeRole::Dim));
 }

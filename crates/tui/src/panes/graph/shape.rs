@@ -17,8 +17,13 @@ pub(super) const CHIP_MARKS: u16 = 4;
 const CHIP_COLUMNS: [u16; 8] = [38, 32, 28, 25, 22, 20, 18, 16];
 /// Columns of chips that go from top to bottom.
 const DOWN_COLUMNS: [u16; 8] = [64, 54, 44, 36, 30, 26, 23, 20];
+/// Columns of chips whose titles are cut hard, for what would else be dots.
+const NARROW_COLUMNS: [u16; 2] = [13, 11];
 /// Larger graphs are not folded: the lines between the rows would say nothing any more.
 const MOST_FOLDED: usize = 120;
+
+/// Plans of up to so many tasks keep their titles and are panned rather than drawn as dots, which say nothing.
+const MOST_PANNED: usize = 40;
 
 /// What a drawing may take, and how many lines its titles may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +72,10 @@ impl RevisionLayout {
         let found = None
             .or_else(|| self.fitting_boxes(room).filter(|_| wants(Zoom::Boxes)))
             .or_else(|| self.fitting_chips(room).filter(|_| wants(Zoom::Chips)))
-            .or_else(|| Some(dots).filter(|_| wants(Zoom::Dots) && self.fits(dots, room)));
+            .or_else(|| {
+                let few = asked.is_none() && self.titles.len() <= MOST_PANNED;
+                Some(dots).filter(|_| wants(Zoom::Dots) && !few && self.fits(dots, room))
+            });
         let shape = found.unwrap_or(match asked {
             Some(Zoom::Boxes) => DrawingShape::boxes(BOX_COLUMNS.0, 2, DrawingFlow::Right),
             Some(Zoom::Dots) => dots,
@@ -123,12 +131,14 @@ impl RevisionLayout {
         let widest = self.widest_title() + CHIP_MARKS;
         let folded = DrawingFlow::Folded(room.columns);
         let choices = [
-            (DrawingFlow::Right, CHIP_COLUMNS),
-            (DrawingFlow::Down, DOWN_COLUMNS),
-            (folded, CHIP_COLUMNS),
+            (DrawingFlow::Right, &CHIP_COLUMNS[..]),
+            (DrawingFlow::Down, &DOWN_COLUMNS[..]),
+            (folded, &CHIP_COLUMNS[..]),
+            (DrawingFlow::Right, &NARROW_COLUMNS[..]),
+            (folded, &NARROW_COLUMNS[..]),
         ];
         for (flow, columns) in choices {
-            for columns in columns.map(|columns| columns.min(widest)) {
+            for columns in columns.iter().map(|columns| (*columns).min(widest)) {
                 let shape = DrawingShape::chips(columns, flow);
                 if self.fits(shape, room) {
                     return Some(shape);

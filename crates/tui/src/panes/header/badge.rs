@@ -18,6 +18,7 @@ pub(crate) enum SessionBadge {
     Paused,
     /// Work is left and nothing runs.
     Stopped,
+    /// It is over; the header says what failed.
     Done,
     /// The past.
     Replay,

@@ -176,7 +176,7 @@ fn run_facts(cx: &PaneContext<'_>) -> Vec<HeaderFact> {
 }
 
 fn progress_fact(cx: &PaneContext<'_>) -> HeaderFact {
-    let counts = cx.state.tasks.status_counts();
+    let counts = cx.state.tasks.work_counts();
     if counts.total() == 0 {
         return HeaderFact::new("", 0);
     }
@@ -278,8 +278,13 @@ fn stopped_facts(cx: &PaneContext<'_>) -> Vec<HeaderFact> {
         let why = HeaderFact::new("approved, not started", 6);
         return vec![why, progress_fact(cx), key_fact(cx, "run")];
     }
-    let why = HeaderFact::new("nothing is running: the run was stopped before its end", 6)
-        .or_short("nothing is running");
+    let since = state.at.map(|at| {
+        let today = clock::local_date(cx.wall_clock, cx.time_zone);
+        let moment = at.to_zoned(cx.time_zone.clone()).datetime();
+        format!(" at {}", dates::format_near_date_time(moment, today))
+    });
+    let why = format!("nothing is running: the run stopped{}", since.unwrap_or_default());
+    let why = HeaderFact::new(why, 6).or_short("nothing is running");
     vec![why, progress_fact(cx), key_fact(cx, "resume")]
 }
 

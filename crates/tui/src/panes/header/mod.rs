@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 
 use crate::pane_context::{Pane, PaneContext};
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, StyledPiece, styled_piece};
+use crate::widgets::{ScreenLine, StyledPiece, capitalize_title, styled_piece};
 use planwright_text::{clean_line, display_width};
 
 pub(crate) use badge::SessionBadge;
@@ -41,7 +41,7 @@ impl Pane for HeaderPane {
 fn session_title(cx: &PaneContext<'_>) -> String {
     let title = &cx.state.session.title;
     let title = if title.is_empty() { &cx.latest.session.title } else { title };
-    clean_line(title).into_owned()
+    capitalize_title(&clean_line(title))
 }
 
 /// Takes what fits beside the title: all facts as they are, then in their short form, then without the least important.

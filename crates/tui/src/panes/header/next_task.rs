@@ -46,7 +46,7 @@ impl NextTaskCache {
     }
 
     /// The day on which the last task ends.
-    pub(super) fn until(&self) -> Option<&str> {
+    pub(crate) fn until(&self) -> Option<&str> {
         self.until.as_deref()
     }
 }

@@ -7,6 +7,7 @@ use ratatui::style::{Modifier, Style};
 use super::log::LogLineKind;
 use super::{OutputCache, OutputRow};
 use crate::clock::format_time_of_day;
+use crate::keymap::KeyAction;
 use crate::pane_context::{Pane, PaneContext};
 use crate::panes::graph::{task_worker, title_of};
 use crate::panes::trace::find_match;
@@ -15,6 +16,7 @@ use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
 use planwright_model::TaskId;
+use planwright_state::TaskStatus;
 use planwright_text::{OutputColor, clean_line, truncate_end, units};
 
 /// Columns before the text: air, time, mark, bar.
@@ -98,6 +100,11 @@ fn rule_facts(output: &OutputCache, cx: &PaneContext<'_>) -> String {
 }
 
 fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    if let Some(text) = cx.output.task.as_ref().and_then(|task| skipped_text(task, cx)) {
+        let row = Rect { height: body.height.min(1), ..body };
+        ScreenLine::new(buf, row).skip(1).put(&text, cx.style(ThemeRole::Text));
+        return;
+    }
     let running = cx.output.task.as_ref().and_then(|task| cx.state.tasks.get(task));
     let text = match running.map(|row| row.started_at.is_some()) {
         Some(false) => "This task has not started. Its output appears here.",
@@ -106,6 +113,19 @@ fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     };
     let row = Rect { height: body.height.min(1), ..body };
     ScreenLine::new(buf, row).skip(1).put(text, cx.style(ThemeRole::Dim));
+}
+
+/// Why a task that was skipped wrote nothing, and the key that leads to the failure behind it.
+fn skipped_text(task: &TaskId, cx: &PaneContext<'_>) -> Option<String> {
+    let at = cx.state.tasks.position(task)?;
+    let TaskStatus::Skipped(reason) = cx.state.tasks.row(at).status else { return None };
+    let why = cx.state.describe_skip(&cx.needs.skips, at, reason);
+    let key = cx.keymap.key_hint(KeyAction::Open);
+    let way = match cx.state.failure_behind(at) {
+        Some(_) => format!(". {key} goes there."),
+        None => ".".to_owned(),
+    };
+    Some(clean_line(&format!("Skipped {why}{way}")).into_owned())
 }
 
 fn draw_row(row: &OutputRow, again: bool, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {

@@ -45,11 +45,26 @@ impl FailureTails {
         history: &mut History,
     ) -> Result<(), RecordSourceError> {
         let Some(failed) = failure_seq(task, state, timeline) else { return Ok(()) };
-        if let std::collections::hash_map::Entry::Vacant(e) = self.known.entry(failed) {
-            let tail = read_tail(task, failed, state, timeline, history)?;
-            e.insert(Rc::new(tail));
-        }
+        let recorded = recorded_message(task, state);
+        self.load_at(task, failed, &recorded, timeline, history)?;
         Ok(())
+    }
+
+    /// The tail of the attempt that failed by an event. `recorded` is what that says without the output.
+    pub(crate) fn load_at(
+        &mut self,
+        task: &TaskId,
+        failed: Seq,
+        recorded: &str,
+        timeline: &Timeline,
+        history: &mut History,
+    ) -> Result<Rc<FailureTail>, RecordSourceError> {
+        if let Some(known) = self.known.get(&failed) {
+            return Ok(Rc::clone(known));
+        }
+        let tail = Rc::new(read_tail(task, failed, recorded, timeline, history)?);
+        self.known.insert(failed, Rc::clone(&tail));
+        Ok(tail)
     }
 
     /// The tail of a failed task that was loaded.
@@ -94,7 +109,7 @@ fn recorded_message(task: &TaskId, state: &SessionState) -> String {
 fn read_tail(
     task: &TaskId,
     failed: Seq,
-    state: &SessionState,
+    recorded: &str,
     timeline: &Timeline,
     history: &mut History,
 ) -> Result<FailureTail, RecordSourceError> {
@@ -130,10 +145,8 @@ fn read_tail(
     lines.reverse();
     let clean: Vec<(OutputStream, String)> =
         lines.iter().map(|(stream, line)| (*stream, clean_line(line).into_owned())).collect();
-    let cause = find_failure_cause(&clean).unwrap_or_else(|| {
-        let message = recorded_message(task, state);
-        FailureCause { line: message.clone(), short: message }
-    });
+    let cause = find_failure_cause(&clean)
+        .unwrap_or_else(|| FailureCause { line: recorded.to_owned(), short: recorded.to_owned() });
     let total = is_whole.then_some(lines.len());
     let tail = lines.split_off(lines.len().saturating_sub(TAIL_LINES));
     Ok(FailureTail { cause, lines: tail, total, ended })

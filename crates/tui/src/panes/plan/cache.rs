@@ -337,6 +337,11 @@ impl PlanCache {
             OutlineLine::Detail { row, kind: RowDetailKind::Command, part } => {
                 Some((id(row)?, part))
             }
+            // Those of checks are counted after the lines of the command.
+            OutlineLine::Detail { row, kind: RowDetailKind::Check(at), part } => {
+                let before = lines_before_check(source, self.text.get(row)?, at);
+                Some((id(row)?, before + part))
+            }
             OutlineLine::Row(row) => {
                 command_beside(source, self.text.get(row)?)?;
                 Some((id(row)?, 0))
@@ -346,14 +351,11 @@ impl PlanCache {
         self.lines.iter().skip(self.top).take(room).filter_map(seen).collect()
     }
 
-    /// How many lines the command of a row takes.
+    /// How many lines the commands of a row take.
     pub(crate) fn command_line_count(&self, width: usize, id: &TaskId) -> usize {
         let text = self.rows.position(id).and_then(|row| self.text.get(row));
         let source = self.outline_source(width);
-        text.map_or(0, |text| match command_beside(source, text) {
-            Some(_) => 1,
-            None => detail_texts(source, text, RowDetailKind::Command).len(),
-        })
+        text.map_or(0, |text| lines_before_check(source, text, text.checks.len()))
     }
 
     /// The first and last row on the screen, counted from 1, and how many there are.
@@ -458,4 +460,14 @@ fn relaxed_rows(
         rows[at].days = span.or(rows[at].days);
     }
     rows
+}
+/// How many lines stand before a check of a row: those of its command and of the checks before it.
+fn lines_before_check(source: OutlineSource<'_>, row: &PlanTextRow, check: usize) -> usize {
+    let lines = |kind| detail_texts(source, row, kind).len();
+    let own = match (&row.command, command_beside(source, row)) {
+        (None, _) => 0,
+        (Some(_), Some(_)) => 1,
+        (Some(_), None) => lines(RowDetailKind::Command),
+    };
+    own + (0..check).map(|at| lines(RowDetailKind::Check(at))).sum::<usize>()
 }

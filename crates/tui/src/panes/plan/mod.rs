@@ -18,7 +18,7 @@ use ratatui::layout::Rect;
 
 pub(crate) use cache::{ComparedDraft, PlanCache};
 pub(crate) use outline_columns::OutlineColumns;
-pub(crate) use outline_lines::{EditorPlace, OutlineLine, RowDetailLevel};
+pub(crate) use outline_lines::{EditorPlace, OutlineLine, RowDetailKind, RowDetailLevel};
 pub(crate) use rows::PlanTreeRows;
 pub(crate) use table::TableColumn;
 pub(crate) use task_pane::SelectedTaskPane;
@@ -51,7 +51,7 @@ impl PlanView {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Graph => "graph",
-            Self::Outline => "outline",
+            Self::Outline => "plan",
             Self::Gantt => "calendar",
             Self::Timeline => "timeline",
             Self::Table => "table",
@@ -83,12 +83,17 @@ impl Pane for PlanPane {
         if cx.ui.view.kind == PlanView::Outline {
             return outline::draw_outline(area, buf, cx);
         }
-        let body = graph::graph_body(area, cx.class);
+        let body = graph::graph_body(area, &cx.areas);
         match cx.ui.view.kind {
             PlanView::Graph | PlanView::Outline => {}
             PlanView::Gantt => gantt::draw_gantt(body, buf, cx),
             PlanView::Timeline => timeline::draw_timeline(body, buf, cx),
             PlanView::Table => table::draw_table(body, buf, cx),
+        }
+        // While a plan is made, what its signs mean says more than the links of a row.
+        if cx.ui.view.kind == PlanView::Gantt && cx.planning && !gantt::has_room_below(body, cx) {
+            let last = Rect { y: body.bottom(), height: area.bottom() - body.bottom(), ..area };
+            return gantt::draw_legend(last, buf, cx);
         }
         graph::draw_selection(area, buf, cx);
     }
@@ -102,7 +107,7 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         return draw_pane_rule(buf, area, kind, style, &[name], &[facts]);
     }
     // The tab says what the rule would.
-    if cx.class.has_tabs() {
+    if !cx.areas.tabs.is_empty() {
         return;
     }
     let name = match plan_summary(cx) {
@@ -115,7 +120,7 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         kind,
         style,
         &[styled_piece(name, style)],
-        &[styled_piece(plan_facts(cx), style)],
+        &[styled_piece(plan_facts(area, cx), style)],
     );
 }
 
@@ -139,13 +144,11 @@ fn outline_name(cx: &PaneContext<'_>) -> String {
 
 /// The numbers of the draft and of the one it is compared with; 0 where there is none.
 pub(crate) fn draft_numbers(state: &SessionState) -> (u32, u32) {
-    let planning = &state.planning;
-    if planning.begun {
-        let before = planning.compared.as_ref().map_or(0, |draft| draft.number);
-        return (planning.draft_number.max(1), before);
+    let draft = state.draft_number().max(1);
+    if state.planning.begun {
+        return (draft, state.planning.compared.as_ref().map_or(0, |before| before.number));
     }
-    let draft = state.plan.current.as_ref().map_or(1, |revision| revision.revision);
-    (draft, draft.saturating_sub(1))
+    (draft, draft - 1)
 }
 
 /// How many tasks there are, which rows of them are on the screen, and how to look at them otherwise.
@@ -191,7 +194,7 @@ pub(crate) fn plan_summary(cx: &PaneContext<'_>) -> String {
         PlanView::Graph => return graph::graph_summary(cx),
         PlanView::Outline => {
             let folded = cx.ui.view.folded.len();
-            if folded == 0 { "all open".to_owned() } else { format!("{folded} folded") }
+            if folded == 0 { String::new() } else { format!("{folded} folded") }
         }
         PlanView::Gantt => gantt::gantt_summary(cx),
         PlanView::Timeline => String::new(),
@@ -204,9 +207,9 @@ pub(crate) fn plan_summary(cx: &PaneContext<'_>) -> String {
     }
 }
 
-fn plan_facts(cx: &PaneContext<'_>) -> String {
+fn plan_facts(area: Rect, cx: &PaneContext<'_>) -> String {
     match cx.ui.view.kind {
-        PlanView::Gantt => gantt::gantt_facts(cx),
+        PlanView::Gantt => gantt::gantt_facts(area, cx),
         PlanView::Timeline => timeline::timeline_facts(&cx.plan.bars),
         _ => graph::graph_facts(cx),
     }
@@ -226,7 +229,11 @@ pub(crate) fn draw_activity_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<
     let done = if planning.is_working() { "drafting" } else { "drafted and checked" };
     let done = if planning.begun { done } else { "checked" };
     let steps = planwright_text::units::format_counted(cx.trace.total, "step");
-    let name = format!("activity · {done}{time}, {steps}");
+    // While a model is waited for, that is what happens.
+    let name = match cx.state.waits.of_planning().filter(|_| planning.is_working()) {
+        Some(wait) => format!("activity · {}", wait.describe(cx.now)),
+        None => format!("activity · {done}{time}, {steps}"),
+    };
     let opens = format!("{} opens", cx.keymap.key_hint(KeyAction::FocusNext));
     draw_pane_rule(
         buf,
@@ -244,6 +251,13 @@ pub(crate) fn row_glyph(
     rows: &PlanTreeRows,
     state: &SessionState,
 ) -> (char, ThemeRole) {
+    // A point that is not reached yet has its own shape.
+    if rows.all[row].milestone
+        && !rows.is_group(row)
+        && rows.row_status(row, &state.tasks) == TaskStatus::Pending
+    {
+        return ('◊', ThemeRole::Text);
+    }
     if let Some(task) = rows.all[row].task.filter(|task| *task < state.tasks.len()) {
         return task_glyph(state, task);
     }

@@ -125,9 +125,14 @@ fn draw_margin(
     } else if let Some(change) = change {
         put_at(buf, row, 2, &change.sign().to_string(), cx.theme.bold_style(change_role(*change)));
     }
-    // On narrow screens the second column belongs to the phases.
+    // On narrow screens the second column belongs to the phases: their signs stand one further to the left, unless the
+    // cursor is there.
     let narrow = cx.plan.columns.indent < 4 && text.depth == 0;
-    let column = if narrow && change.is_none() { 2 } else { 3 };
+    let column = match (narrow, selected) {
+        (true, false) => 1,
+        (true, true) => 2,
+        (false, _) => 3,
+    };
     if narrow && change.is_some() {
         return;
     }
@@ -256,7 +261,7 @@ fn draw_detail(
     let lines = detail_texts(source(cx, width), text, kind);
     let Some(line) = lines.get(part) else { return };
     let role = match kind {
-        RowDetailKind::Command => ThemeRole::RiskExecute,
+        RowDetailKind::Command | RowDetailKind::Check(_) => ThemeRole::RiskExecute,
         RowDetailKind::Comment(_) => ThemeRole::Text,
         RowDetailKind::Was => ThemeRole::DiffRemoved,
         RowDetailKind::DoneWhen | RowDetailKind::After => ThemeRole::Dim,

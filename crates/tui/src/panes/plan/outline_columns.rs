@@ -45,7 +45,14 @@ impl OutlineColumns {
         changes: Option<&DraftComparison>,
         today: Date,
     ) -> Self {
-        let indent = if width >= ROOMY { 5 } else { 3 };
+        // Signs of a row at the top need a cell between them and its glyph.
+        let flat = rows.iter().all(|row| row.depth == 0);
+        let signs = changes.is_some() || rows.iter().any(|row| row.is_locked && row.depth == 0);
+        let indent = match width {
+            ROOMY.. => 5,
+            _ if flat && signs => 4,
+            _ => 3,
+        };
         let widths = ColumnWidths::measure(rows, changes, today);
         let room = width.saturating_sub(1);
         let shapes = widths.shapes(changes.is_some());

@@ -13,6 +13,8 @@ pub(crate) enum RowDetailKind {
     DoneWhen,
     /// The command word for word.
     Command,
+    /// One of the commands that tell whether it is done, word for word.
+    Check(usize),
     After,
     Comment(usize),
 }
@@ -146,6 +148,7 @@ fn detail_kinds(
     if row.command.is_some() && command_beside(source, row).is_none() {
         kinds.push(RowDetailKind::Command);
     }
+    kinds.extend((0..row.checks.len()).map(RowDetailKind::Check));
     if all && row.kind == PlanRowKind::Task && !row.after.is_empty() {
         kinds.push(RowDetailKind::After);
     }
@@ -176,7 +179,12 @@ pub(crate) fn detail_texts(
     match kind {
         RowDetailKind::DoneWhen => wrap(row.done_when_text()),
         RowDetailKind::After => wrap(row.after_text()),
-        RowDetailKind::Command => command_lines(row.command.as_deref().unwrap_or_default(), room),
+        RowDetailKind::Command => {
+            command_lines("$ ", row.command.as_deref().unwrap_or_default(), room)
+        }
+        RowDetailKind::Check(at) => {
+            row.checks.get(at).map_or_else(Vec::new, |check| command_lines("check $ ", check, room))
+        }
         RowDetailKind::Comment(at) => row.comments.get(at).map_or_else(Vec::new, |comment| {
             let fate = if comment.fate.is_empty() {
                 String::new()
@@ -200,8 +208,9 @@ fn was_text(was: &PlanTextRow, row: &PlanTextRow, columns: OutlineColumns) -> St
     format!("was \"{}\"{time}", was.title)
 }
 
-fn command_lines(command: &str, room: usize) -> Vec<String> {
-    let room = room.saturating_sub(2).max(6);
+fn command_lines(first: &str, command: &str, room: usize) -> Vec<String> {
+    let room = room.saturating_sub(first.len()).max(6);
+    let indent = " ".repeat(first.len());
     let mut lines = Vec::new();
     for (number, line) in command.split('\n').enumerate() {
         let shown = reveal_hidden(line);
@@ -210,7 +219,7 @@ fn command_lines(command: &str, room: usize) -> Vec<String> {
             parts.push(std::borrow::Cow::Borrowed(""));
         }
         for (part, text) in parts.into_iter().enumerate() {
-            let lead = if number == 0 && part == 0 { "$ " } else { "  " };
+            let lead = if number == 0 && part == 0 { first } else { &indent };
             lines.push(format!("{lead}{text}"));
         }
     }
@@ -262,10 +271,12 @@ mod tests {
     fn a_command_is_shown_whole_in_however_many_lines() {
         let command = "cargo test --workspace --no-fail-fast -- --skip slow_\necho done";
         for room in [12, 30, 90] {
-            let shown: String =
-                command_lines(command, room).iter().map(|line| line[2..].to_owned()).collect();
-            assert_eq!(shown, command.replace('\n', ""));
+            for lead in ["$ ", "check $ "] {
+                let lines = command_lines(lead, command, room);
+                let shown: String = lines.iter().map(|line| &line[lead.len()..]).collect();
+                assert_eq!(shown, command.replace('\n', ""));
+            }
         }
-        assert_eq!(command_lines("a\u{202e}b", 40), ["$ a<U+202E>b"]);
+        assert_eq!(command_lines("$ ", "a\u{202e}b", 40), ["$ a<U+202E>b"]);
     }
 }

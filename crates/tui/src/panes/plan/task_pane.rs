@@ -68,12 +68,15 @@ fn task_lines(text: &PlanTextRow, cx: &PaneContext<'_>) -> Vec<(&'static str, St
         .map(|other| other.title.as_str())
         .collect();
     let command = text.command.as_deref().map(planwright_text::reveal_hidden).unwrap_or_default();
+    let checks = planwright_text::reveal_hidden(&text.checks.join("\n"));
     let mut lines = vec![
         ("Who", who.join(" · "), ThemeRole::Text),
         ("When", text.days.map(|days| days.text(today)).unwrap_or_default(), ThemeRole::Text),
         ("After", text.after.join(", "), ThemeRole::Text),
         ("Unlocks", unlocks.join(", "), ThemeRole::Text),
         ("Runs", command, ThemeRole::RiskExecute),
+        ("", planwright_text::reveal_hidden(&text.settings.join("\n")), ThemeRole::RiskExecute),
+        ("Checks", checks, ThemeRole::RiskExecute),
         ("Done when", text.done_when.clone(), ThemeRole::Text),
     ];
     lines.extend(agent_lines(text, cx));

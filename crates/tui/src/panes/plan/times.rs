@@ -170,11 +170,29 @@ fn place_milestones(rows: &PlanTreeRows, roadmap: &Roadmap, planned: &mut [Plann
             continue;
         }
         let before = roadmap.dependencies.iter().filter(|link| link.to == found.id);
-        let ends = before.filter_map(|link| planned[rows.position(&link.from)?].end());
-        if let Some(at) = ends.max() {
+        let ends = before.filter_map(|link| last_end(rows, planned, rows.position(&link.from)?));
+        // Without a link it closes what stands above it in its phase, or the plan.
+        let above = || {
+            let first = found.parent.map_or(0, |parent| parent + 1);
+            (first..row).filter_map(|above| planned[above].end()).max()
+        };
+        // What opens a phase stands where the work after it begins.
+        let after = || {
+            let links = roadmap.dependencies.iter().filter(|link| link.from == found.id);
+            let rest = found.parent.map_or(row..row, |parent| row..rows.all[parent].end);
+            let next = links.filter_map(|link| rows.position(&link.to));
+            let starts = next.chain(rest).filter_map(|next| planned[next].start());
+            starts.min()
+        };
+        if let Some(at) = ends.max().or_else(above).or_else(after) {
             planned[row].blocks = vec![PlannedSpan { start: at, end: at }];
         }
     }
+}
+
+/// When a row ends; of a container, the last thing below it.
+fn last_end(rows: &PlanTreeRows, planned: &[PlannedRow], row: usize) -> Option<Timestamp> {
+    planned[row..rows.all[row].end.max(row + 1)].iter().filter_map(PlannedRow::end).max()
 }
 
 /// Gives every container the span of what is below it.
@@ -253,7 +271,7 @@ mod tests {
         let rows = PlanTreeRows::from_outline(&roadmap.nodes, &roadmap.root_id, None);
         let planned = scheduled_rows(&rows, &schedule, &roadmap, made.context());
         let blocks: usize = (0..rows.all.len())
-            .filter(|row| !rows.is_group(*row))
+            .filter(|row| !rows.is_group(*row) && !rows.all[*row].milestone)
             .map(|row| planned[row].blocks.len())
             .sum();
         assert_eq!(blocks, schedule.blocks.len());

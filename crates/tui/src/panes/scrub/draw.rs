@@ -190,7 +190,8 @@ fn draw_fork(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         line.put_right(&[styled_piece(words, cx.style(ThemeRole::Focus)), styled_piece(" ", dim)]);
     }
     line.skip(1);
-    if let Some(fork) = fork_text(cx.state) {
+    let can_fork = cx.situation().is_available(KeyAction::Fork);
+    if let Some(fork) = fork_text(cx.state).filter(|_| can_fork) {
         line.put(&cx.keymap.key_hint(KeyAction::Fork), cx.style(ThemeRole::Key));
         line.put(&format!(" fork here: {fork}; files stay as they are now"), dim);
     }

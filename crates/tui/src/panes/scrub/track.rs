@@ -31,7 +31,7 @@ impl ScrubTrack {
     /// The whole of a run; `None` before its first event.
     pub(crate) fn from_timeline(timeline: &Timeline, width: u16) -> Option<Self> {
         let (start, end) = timeline.work_span()?;
-        Some(Self::new(start, end, timeline.idle_gaps(), width.max(1)))
+        Some(Self::new(start, end, &timeline.folded_gaps(), width.max(1)))
     }
 
     fn new(start: Timestamp, end: Timestamp, gaps: &[IdleGap], width: u16) -> Self {

@@ -32,10 +32,8 @@ impl RunBars {
         let mut spans: Vec<RanSpan> = Vec::new();
         let mut own: Vec<RanSpan> = Vec::new();
         for task in 0..state.tasks.len() {
-            match run_bar(state, task, now) {
-                Some(bar) if bar.yours => own.push(bar.span),
-                Some(bar) => spans.push(bar.span),
-                None => {}
+            for bar in run_bars(state, task, now) {
+                if bar.yours { &mut own } else { &mut spans }.push(bar.span);
             }
         }
         // Where only people worked, their time is what there is to see.
@@ -73,7 +71,18 @@ pub(crate) fn ran_order(state: &SessionState, tasks: &mut [(usize, usize)]) {
     tasks.sort_by_key(|(_, task)| (started(*task).is_none(), started(*task)));
 }
 
-/// The bar of a task that ran or runs.
+/// The bars of a task: one of each attempt that failed before, then that of the last one.
+pub(super) fn run_bars(state: &SessionState, task: usize, now: Timestamp) -> Vec<RunBar> {
+    let yours = state.tasks.is_human(task);
+    let earlier = state.tasks.row(task).earlier_failed_attempts().map(|attempt| {
+        let from = attempt.started_at.as_millisecond();
+        let to = from + i64::try_from(attempt.took_ms).unwrap_or(0);
+        RunBar { span: RanSpan { from, to }, yours, failed: true }
+    });
+    earlier.chain(run_bar(state, task, now)).collect()
+}
+
+/// The bar of the last attempt at a task that ran or runs.
 pub(super) fn run_bar(state: &SessionState, task: usize, now: Timestamp) -> Option<RunBar> {
     let row = state.tasks.row(task);
     let from = row.started_at?.as_millisecond();

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::bars::{RunBar, RunBars, run_bar};
+use super::bars::{RunBar, RunBars, run_bar, run_bars};
 use super::scale::{FOLD_COLUMNS, TimeScale};
 use crate::pane_context::PaneContext;
 use crate::panes::plan::{highlight_selected, row_glyph};
@@ -56,7 +56,7 @@ pub(crate) fn draw_timeline(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) 
 fn name_columns(body: Rect, cx: &PaneContext<'_>) -> u16 {
     let titles = cx.plan.shown.iter().map(|row| display_width(&cx.plan.rows.all[*row].title));
     let widest = titles.take(500).max().unwrap_or(0) as u16;
-    (widest + 5).clamp(16, (body.width / 3).max(16))
+    (widest + 5).clamp(16, (body.width * 2 / 5).max(16))
 }
 
 fn draw_labels(chart: Rect, scale: &TimeScale, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -89,8 +89,10 @@ fn draw_row(
     line.skip(1)
         .put(&format!("{glyph} "), cx.style(role))
         .put(&row.title, cx.style(ThemeRole::Text));
-    if let (Some(bar), Some(task)) = (bar, task) {
-        draw_bar(bar, task, chart, scale, buf, cx);
+    if let Some(task) = task {
+        for bar in run_bars(cx.state, task, cx.now) {
+            draw_bar(bar, task, chart, scale, buf, cx);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ const TIME: u16 = 10;
 /// Columns of the glyph.
 const GLYPH: u16 = 2;
 /// Columns of the word for a step where there is room for it.
-const WORD: u16 = 9;
+const WORD: u16 = 13;
 /// From so many columns of the screen on the words stand beside the glyphs.
 const ROOMY: u16 = 140;
 /// The fewest columns of a title.

@@ -13,7 +13,7 @@ use crate::glyphs::step_glyph;
 use crate::pane_context::{Pane, PaneContext};
 use crate::panes::graph::title_of;
 use crate::panes::trace::TraceColumns;
-use crate::screen_areas::SizeClass;
+use crate::screen_areas::ScreenAreas;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
@@ -29,7 +29,7 @@ impl Pane for TracePane {
             return;
         }
         draw_rule(area, buf, cx);
-        let body = trace_body(area, cx.class);
+        let body = trace_body(area, &cx.areas);
         if cx.trace.rows.is_empty() {
             draw_empty(body, buf, cx);
         }
@@ -49,14 +49,14 @@ impl Pane for TracePane {
 }
 
 /// The rows of the pane that steps have.
-pub(crate) fn trace_body(area: Rect, class: SizeClass) -> Rect {
-    let top = u16::from(!class.has_tabs()).min(area.height);
+pub(crate) fn trace_body(area: Rect, areas: &ScreenAreas) -> Rect {
+    let top = u16::from(areas.tabs.is_empty()).min(area.height);
     Rect { y: area.y + top, height: area.height - top, ..area }
 }
 
 fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     // The tab says what the rule would.
-    if cx.class.has_tabs() {
+    if !cx.areas.tabs.is_empty() {
         return;
     }
     let (kind, style) = cx.rule_style(PaneFocus::Trace);
@@ -175,7 +175,8 @@ fn draw_step(
     if under {
         buf.set_style(area, cx.style(ThemeRole::Selection));
     }
-    let mut line = ScreenLine::new(buf, area);
+    // One column of air at both edges.
+    let mut line = ScreenLine::new(buf, Rect { width: area.width.saturating_sub(1), ..area });
     line.skip(1);
     if number == 0 {
         line.put_column(time, TraceColumns::time_width(), dim);
@@ -240,8 +241,7 @@ fn put_matches(line: &mut ScreenLine<'_>, text: &str, query: &str, style: Style)
 /// The word for a step of an agent; what the text says itself is not said twice.
 fn step_word(kind: TraceEntryKind) -> &'static str {
     match kind {
-        TraceEntryKind::Thought | TraceEntryKind::Action => kind.label(),
-        TraceEntryKind::Observed => "result",
+        TraceEntryKind::Thought | TraceEntryKind::Action | TraceEntryKind::Observed => kind.label(),
         _ => "",
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::lines::{StepLine, StepLineStyle};
 use super::window::TraceSource;
 use crate::panes::graph::title_of;
+use planwright_model::event::{Event, Record, TaskEvent};
 use planwright_state::TaskStatus;
 use planwright_state::replay::RecordSourceError;
 use planwright_state::trace::{TraceEntry, TraceEntryKind};
@@ -15,8 +16,10 @@ pub(super) fn is_housekeeping(kind: TraceEntryKind) -> bool {
     matches!(kind, TraceEntryKind::Plan | TraceEntryKind::Run | TraceEntryKind::Session)
 }
 
-/// A failure: its cause as the output says it, then what was skipped because of it.
+/// A failure: its cause as the output says it, then what was skipped because of it. What a retry made of the task
+/// later does not change what happened.
 pub(super) fn failure_lines(
+    record: &Record,
     entry: &TraceEntry,
     task: usize,
     width: usize,
@@ -25,15 +28,16 @@ pub(super) fn failure_lines(
     let state = source.state;
     let row = state.tasks.row(task);
     let id = state.tasks.id(task);
-    // An earlier attempt says what was recorded of it.
     let is_last = row.status == TaskStatus::Failed && row.finished_at == Some(entry.at);
-    let text = if is_last {
-        source.tails.load(id, state, source.timeline, source.history)?;
-        let cause = source.tails.short_cause(id, state, source.timeline);
-        let took = row.elapsed_ms(entry.at).unwrap_or(0);
-        format!("failed after {}: {cause}", units::format_elapsed(Duration::from_millis(took)))
-    } else {
-        entry.text.clone()
+    let text = match &record.event {
+        Event::Task(TaskEvent::Failed { elapsed_ms, failure, retry_in_ms: None, .. }) => {
+            let recorded = &failure.message;
+            let tail =
+                source.tails.load_at(id, entry.seq, recorded, source.timeline, source.history)?;
+            let took = units::format_elapsed(Duration::from_millis(*elapsed_ms));
+            format!("failed after {took}: {}", tail.cause.short)
+        }
+        _ => entry.text.clone(),
     };
     let mut lines: Vec<StepLine> = wrap_words(&clean_line(&text), width, 0)
         .into_iter()

@@ -332,14 +332,16 @@ impl TraceCache {
             return Ok(Some(Rc::clone(known)));
         }
         let Some(record) = source.history.record_at(step.seq)? else { return Ok(None) };
-        let Some(mut entry) = TraceEntry::from_record(&record) else { return Ok(None) };
+        let Some(mut entry) = TraceEntry::from_record_in(&record, source.state) else {
+            return Ok(None);
+        };
         if folded > 0 && failed.is_none() {
             let steps = if folded == 1 { "step" } else { "steps" };
             entry.text = format!("{} · {folded} earlier {steps} folded", entry.text);
         }
         let mut lines = step_lines(&entry, self.width, unfolded);
         if let Some(task) = failed {
-            lines = failure_lines(&entry, task, self.width, source)?;
+            lines = failure_lines(&record, &entry, task, self.width, source)?;
         }
         if explained && let Some(words) = explain_tool_choice(&record) {
             lines.extend(why_lines(&words, self.width));

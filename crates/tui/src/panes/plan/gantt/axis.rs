@@ -14,6 +14,8 @@ pub(crate) enum GanttScale {
     Seconds(u32),
     /// Two columns are a day.
     Day,
+    /// One column is a day.
+    ShortDay,
     /// Four columns are a week.
     Week,
     /// Six columns are a month.
@@ -46,7 +48,7 @@ impl GanttScale {
         calendar: bool,
     ) -> Self {
         let fine = FINE.iter().map(|seconds| Self::Seconds(*seconds)).filter(|_| !calendar);
-        fine.chain([Self::Day, Self::Week])
+        fine.chain([Self::Day, Self::ShortDay, Self::Week])
             .find(|scale| {
                 let axis = GanttAxis::new(*scale, span.start, zone.clone());
                 axis.column_range(span).1 <= columns as i64
@@ -62,7 +64,9 @@ impl GanttScale {
             scales.extend(finer.map(Self::Seconds));
         }
         scales.extend(
-            [Self::Day, Self::Week, Self::Month].into_iter().filter(|scale| *scale != fitting),
+            [Self::Day, Self::ShortDay, Self::Week, Self::Month]
+                .into_iter()
+                .filter(|scale| *scale != fitting),
         );
         scales
     }
@@ -74,7 +78,7 @@ impl GanttScale {
                 let time = std::time::Duration::from_secs(seconds.into());
                 format!("{} a column", planwright_text::units::format_elapsed(time))
             }
-            Self::Day => "days".to_owned(),
+            Self::Day | Self::ShortDay => "days".to_owned(),
             Self::Week => "weeks".to_owned(),
             Self::Month => "months".to_owned(),
         }
@@ -85,6 +89,7 @@ impl GanttScale {
         match self {
             Self::Seconds(_) => 10,
             Self::Day => 2,
+            Self::ShortDay => 7,
             Self::Week => 4,
             Self::Month => 6,
         }
@@ -113,7 +118,7 @@ impl GanttAxis {
                 let aligned = start.as_second() - local.rem_euclid(step);
                 (Timestamp::from_second(aligned).unwrap_or(start), day)
             }
-            GanttScale::Day | GanttScale::Week => (start, week_start(day)),
+            GanttScale::Day | GanttScale::ShortDay | GanttScale::Week => (start, week_start(day)),
             GanttScale::Month => (start, day.first_of_month()),
         };
         Self { scale, zone, origin, first }
@@ -129,6 +134,7 @@ impl GanttAxis {
         let days = days_between(self.first, at.date());
         match self.scale {
             GanttScale::Day | GanttScale::Seconds(_) => days * 2 + i64::from(at.hour() >= 12),
+            GanttScale::ShortDay => days,
             GanttScale::Week => (days * 4).div_euclid(7),
             GanttScale::Month => {
                 let date = at.date();
@@ -150,6 +156,7 @@ impl GanttAxis {
     pub(crate) fn is_weekend(&self, column: i64) -> bool {
         match self.scale {
             GanttScale::Day => column.div_euclid(2).rem_euclid(7) >= 5,
+            GanttScale::ShortDay => column.rem_euclid(7) >= 5,
             // Of four columns the last one is the weekend.
             GanttScale::Week => column.rem_euclid(4) == 3,
             GanttScale::Seconds(_) | GanttScale::Month => false,
@@ -161,7 +168,8 @@ impl GanttAxis {
         match self.scale {
             GanttScale::Seconds(seconds) => self.clock_labels(seconds, from, to),
             GanttScale::Day => self.day_labels(from, to),
-            GanttScale::Week => self.week_labels(from, to),
+            GanttScale::ShortDay => self.week_labels(7, from, to),
+            GanttScale::Week => self.week_labels(4, from, to),
             GanttScale::Month => self.month_labels(from, to),
         }
     }
@@ -207,11 +215,12 @@ impl GanttAxis {
         (weeks, days)
     }
 
-    fn week_labels(&self, from: i64, to: i64) -> (Vec<AxisLabel>, Vec<AxisLabel>) {
+    /// A label for each week, which is so many columns wide.
+    fn week_labels(&self, wide: i64, from: i64, to: i64) -> (Vec<AxisLabel>, Vec<AxisLabel>) {
         let (mut months, mut weeks) = (Vec::new(), Vec::new());
         let mut shown = 0;
-        for column in (from..to).filter(|column| column.rem_euclid(4) == 0) {
-            let Some(date) = self.date_after(column.div_euclid(4) * 7) else { continue };
+        for column in (from..to).filter(|column| column.rem_euclid(wide) == 0) {
+            let Some(date) = self.date_after(column.div_euclid(wide) * 7) else { continue };
             weeks.push((column, date.day().to_string()));
             if date.month() != shown {
                 shown = date.month();

@@ -6,16 +6,18 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::axis::GanttAxis;
+use super::axis::{GanttAxis, GanttScale};
 use super::bars::{GanttBar, GanttBarKind, GanttRowFacts, row_bars};
 use super::links::{LinkLine, link_cells};
 use crate::clock::format_time_of_day;
 use crate::pane_context::PaneContext;
+use crate::panes::graph;
 use crate::panes::plan::times::{BarMeasure, PlannedRow};
-use crate::panes::plan::{PlanCache, highlight_selected, put_marks, row_glyph};
+use crate::panes::plan::{PlanCache, draw_row_count, highlight_selected, put_marks, row_glyph};
 use crate::theme::ThemeRole;
 use crate::widgets::ScreenLine;
 use planwright_model::{LinkKind, TaskId};
+use planwright_state::TaskStatus;
 use planwright_text::dates::format_date;
 use planwright_text::display_width;
 
@@ -46,8 +48,18 @@ pub(crate) fn gantt_summary(cx: &PaneContext<'_>) -> String {
     }
 }
 
-/// When the plan ends.
-pub(crate) fn gantt_facts(cx: &PaneContext<'_>) -> String {
+/// When the plan ends, and which rows are on the screen if not all are.
+pub(crate) fn gantt_facts(area: Rect, cx: &PaneContext<'_>) -> String {
+    let body = graph::graph_body(area, &cx.areas);
+    let room = usize::from(body.height.saturating_sub(2));
+    let all = cx.plan.shown.len();
+    let rows = (all > room && room > 0)
+        .then(|| format!("rows {} – {} of {all}", cx.plan.top + 1, (cx.plan.top + room).min(all)));
+    let end = Some(end_text(cx)).filter(|text| !text.is_empty());
+    end.into_iter().chain(rows).collect::<Vec<_>>().join(" · ")
+}
+
+fn end_text(cx: &PaneContext<'_>) -> String {
     let last = cx.plan.planned.iter().filter_map(PlannedRow::end).max();
     match (cx.plan.offsets.measure, last) {
         (BarMeasure::Layers, _) | (_, None) => String::new(),
@@ -86,7 +98,8 @@ pub(crate) fn draw_gantt(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let names = name_width(body, cx.plan).min(body.width);
     let list = Rect { y: body.y + 2, height: body.height.saturating_sub(2), ..body };
     let chart = Rect { x: body.x + names, width: body.width - names, ..body };
-    let chart = GanttChart { cx, axis, area: chart, from: cx.ui.view.column };
+    let until = plan_end_column(axis, cx);
+    let chart = GanttChart { cx, axis, area: chart, from: cx.ui.view.column, until };
     draw_headings(body, names, buf, cx);
     chart.draw_labels(buf);
     let shown = cx.plan.top..(cx.plan.top + usize::from(list.height)).min(cx.plan.shown.len());
@@ -101,11 +114,39 @@ pub(crate) fn draw_gantt(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         highlight_selected(row, Rect { width: names, ..area }, buf, cx);
         draw_name(row, Rect { width: names, ..area }, buf, cx);
     }
-    let below = list.y + cx.plan.shown.len() as u16;
-    if cx.plan.top == 0 && cx.plan.shown.len() < usize::from(list.height) {
-        let area = Rect { y: below, height: 1, ..list };
-        ScreenLine::new(buf, area).skip(1).put(LEGEND, cx.style(ThemeRole::Dim));
+    if has_room_below(body, cx) {
+        let below = list.y + cx.plan.shown.len() as u16;
+        draw_legend(Rect { y: below, height: 1, ..list }, buf, cx);
     }
+    // Where there is no rule, the chart itself says that rows are out of sight.
+    if !cx.areas.tabs.is_empty() {
+        let shown = cx.plan.shown.len().min(usize::from(list.height));
+        draw_row_count(list, shown, cx.plan.shown.len(), buf, cx);
+    }
+}
+
+/// Whether a row is left under the last one of the plan.
+pub(crate) fn has_room_below(body: Rect, cx: &PaneContext<'_>) -> bool {
+    cx.plan.top == 0 && cx.plan.shown.len() < usize::from(body.height.saturating_sub(2))
+}
+
+/// What the signs mean.
+pub(crate) fn draw_legend(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    if !row.is_empty() {
+        ScreenLine::new(buf, row).skip(1).put(LEGEND, cx.style(ThemeRole::Dim));
+    }
+}
+
+/// The column after the last one of the plan, its deadline and today, whole weeks or steps of the axis.
+fn plan_end_column(axis: &GanttAxis, cx: &PaneContext<'_>) -> i64 {
+    let ends = cx.plan.planned.iter().flat_map(|row| [row.end(), row.slack_end()]);
+    let last = ends.flatten().chain(cx.plan.deadline).map(|at| axis.column_at(at)).max();
+    let Some(last) = last else { return i64::MAX };
+    let step = match axis.scale {
+        GanttScale::Day => 14,
+        other => other.step_columns(),
+    };
+    (last.div_euclid(step) + 1) * step
 }
 
 fn draw_headings(body: Rect, names: u16, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -117,7 +158,14 @@ fn draw_headings(body: Rect, names: u16, buf: &mut Buffer, cx: &PaneContext<'_>)
 fn draw_name(at: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let rows = &cx.plan.rows;
     let row = &rows.all[at];
-    let (glyph, role) = row_glyph(at, rows, cx.state);
+    let (glyph, role) = match rows.row_status(at, &cx.state.tasks) {
+        // What holds others shows that it does, until something happened in it.
+        TaskStatus::Pending if rows.is_group(at) => {
+            let folded = cx.ui.view.folded.contains(&row.id);
+            (if folded { '▸' } else { '▾' }, ThemeRole::Dim)
+        }
+        _ => row_glyph(at, rows, cx.state),
+    };
     let area = Rect { width: area.width.saturating_sub(2), ..area };
     let mut line = ScreenLine::new(buf, area);
     put_marks(&mut line, &row.id, cx);
@@ -135,11 +183,14 @@ struct GanttChart<'a, 'b> {
     area: Rect,
     /// The column at the left edge.
     from: i64,
+    /// The column after the last one that has to do with the plan.
+    until: i64,
 }
 
 impl GanttChart<'_, '_> {
+    /// The column after the last one that is drawn: the pane ends there, or the plan does.
     fn end_column(&self) -> i64 {
-        self.from + i64::from(self.area.width)
+        (self.from + i64::from(self.area.width)).min(self.until)
     }
 
     fn screen_x(&self, column: i64) -> Option<u16> {
@@ -149,6 +200,19 @@ impl GanttChart<'_, '_> {
 
     fn draw_labels(&self, buf: &mut Buffer) {
         let (upper, lower) = self.axis.visible_labels(self.from, self.end_column());
+        let today = self.axis.column_at(self.cx.now);
+        let covers = |(column, text): &(i64, String)| {
+            (*column..*column + text.len() as i64).contains(&today)
+        };
+        // The letter of a day gives way to the mark, a label that begins there steps aside, and above any other one
+        // the mark stands in the row of the months, where that is free.
+        let days = self.axis.scale == GanttScale::Day;
+        let inside = |label: &(i64, String)| !days && covers(label) && label.0 < today;
+        let raised = lower.iter().any(inside) && !upper.iter().any(covers);
+        let beside = |label: (i64, String)| {
+            if !days && !raised && covers(&label) { (today + 1, label.1) } else { label }
+        };
+        let lower: Vec<_> = lower.into_iter().map(beside).collect();
         for (labels, line) in [(upper, 0), (lower, 1)] {
             for (column, text) in labels {
                 let Some(x) = self.screen_x(column).filter(|_| line < self.area.height) else {
@@ -165,7 +229,7 @@ impl GanttChart<'_, '_> {
             self.screen_x(self.axis.column_at(self.cx.now)).filter(|_| self.area.height > 1)
         {
             let style = self.cx.style(ThemeRole::Today);
-            buf[(x, self.area.y + 1)].set_char('▼').set_style(style);
+            buf[(x, self.area.y + u16::from(!raised))].set_char('▼').set_style(style);
         }
     }
 

@@ -6,4 +6,6 @@ mod draw;
 mod links;
 
 pub(crate) use axis::{GanttAxis, GanttScale};
-pub(crate) use draw::{chart_columns, draw_gantt, gantt_facts, gantt_summary};
+pub(crate) use draw::{
+    chart_columns, draw_gantt, draw_legend, gantt_facts, gantt_summary, has_room_below,
+};

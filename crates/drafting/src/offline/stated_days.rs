@@ -1,0 +1,298 @@
+//! Days that the goal names: they count for more than the usual hours. Also the days on which nobody works by custom.
+
+use jiff::ToSpan as _;
+use jiff::civil::{Date, Time, time};
+
+use planwright_model::{
+    Assumption, AssumptionOrigin, LocalTimeInterval, PlanCalendar, PlanContext, Weekday,
+};
+
+use super::blueprint::Blueprint;
+use super::facts;
+use super::goal::{CadencePeriod, Goal, GoalDay};
+use super::instance::{BlueprintInstance, InstanceLag, add_days, days_between};
+use super::span;
+use crate::change_requests::DayPart;
+use planwright_text::dates::{format_date, format_date_range, format_time_range};
+
+/// Days that were given hours because the goal names them.
+pub(super) const OPENED_DAYS: &str = "opened_days";
+/// Days off that nobody stated.
+pub(super) const DAYS_OFF: &str = "days_off";
+/// Public holidays of the person's country, which replace the assumed days off.
+pub(crate) const HOLIDAYS: &str = "holidays";
+
+/// When a day that the goal names ends at the latest.
+const LATE: Time = time(23, 45, 0, 0);
+/// The longest window that is a stated time for the work, and not just its end.
+const MAX_WINDOW: u32 = 2;
+/// A plan may go on for this share of its days after its last one, for what follows.
+const FOLLOW_UP_SHARE: u32 = 8;
+
+/// Verbs that a last day goes with: "finish the report on Friday" may begin before.
+const FINISHING: [&str; 9] =
+    ["finish", "complete", "submit", "deliver", "release", "ship", "launch", "publish", "hand"];
+
+/// Returns the day or weekend that the goal names for the work.
+fn stated_days(goal: &Goal) -> Option<(Date, Date)> {
+    match goal.day {
+        Some(GoalDay::On(day)) => Some((day, day)),
+        Some(GoalDay::Within { from, to }) => {
+            (days_between(from, to) < MAX_WINDOW).then_some((from, to))
+        }
+        None => None,
+    }
+}
+
+/// Takes back the hours and days off that an earlier draft assumed.
+pub(super) fn clear_assumed_days(context: &mut PlanContext) {
+    let assumed = |context: &PlanContext, key: &str| {
+        context.find_assumption(key).is_some_and(|found| found.origin == AssumptionOrigin::Template)
+    };
+    if assumed(context, OPENED_DAYS) {
+        context.calendar.extra_working.clear();
+    }
+    if assumed(context, DAYS_OFF) {
+        context.calendar.days_off.retain(|day| !is_customary(*day));
+    }
+}
+
+/// Opens the days that the goal names for work, and lists them. What is stated for today starts today.
+pub(super) fn open_stated_days(context: &mut PlanContext, goal: &Goal, file: Option<&Blueprint>) {
+    let today = goal.read_on;
+    let ends_today = goal.last_day() == Some(today);
+    let own_start = |found: &Assumption| found.origin != AssumptionOrigin::Template;
+    if ends_today && !context.find_assumption("start").is_some_and(own_start) {
+        context.constraints.start = today;
+    }
+    let has_day = file.is_some_and(|file| file.day.is_some());
+    let days = match stated_days(goal) {
+        Some(days) if !has_day || days.1 == today => Some(days),
+        _ => None,
+    };
+    if let Some((_, last)) = stated_days(goal).filter(|_| has_day)
+        && open_near_days(context, goal, last)
+    {
+        return;
+    }
+    let by = goal.deadline.filter(|last| *last == today || goal.day_part.is_some());
+    let (first, last) = match (days, by) {
+        (Some(days), _) => days,
+        (None, Some(by)) => (by, by),
+        (None, None) => {
+            open_last_days(context, goal);
+            return;
+        }
+    };
+    let opened: Vec<Date> = first.series(1.day()).take_while(|day| *day <= last).collect();
+    open_days(context, goal, &opened);
+}
+
+/// Starts the work of a short window when the window comes, with the time before it that the kind needs: "in the last
+/// week of July". What goes on "over the summer" starts with it.
+pub(super) fn start_with_window(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
+    let own_start = |found: &Assumption| found.origin != AssumptionOrigin::Template;
+    let Some(GoalDay::Within { from, to }) = goal.day.filter(|_| goal.deadline.is_none()) else {
+        return;
+    };
+    let start = context.constraints.start;
+    let length = days_between(from, to) + 1;
+    let whole = goal.contains_any(&["over", "during", "throughout"]);
+    if file.day.is_some()
+        || file.is_routine()
+        || context.find_assumption("start").is_some_and(own_start)
+        || days_between(start, from) < FAR_DAYS
+        || (!whole && (length > SHORT_WINDOW || !super::usual_hours::is_private(file)))
+    {
+        return;
+    }
+    let needed = u32::from(*file.weeks.get_ref()) * 7;
+    let before = if whole { 0 } else { needed.saturating_sub(length) };
+    context.constraints.start = add_days(from, -i64::from(before)).max(start);
+    // Holidays are free days.
+    if whole && length <= SHORT_WINDOW && super::usual_hours::is_private(file) {
+        let free_day = LocalTimeInterval::new(time(10, 0, 0, 0), time(17, 0, 0, 0));
+        let days = from.series(1.day()).take_while(|day| *day <= to);
+        for day in days.filter(|day| !is_customary(*day)) {
+            context.calendar.extra_working.entry(day).or_insert_with(|| vec![free_day]);
+        }
+        let told = format_date_range(from, to, goal.read_on);
+        let times = format_time_range(free_day.start, free_day.end);
+        facts::add_assumption(context, OPENED_DAYS, &format!("{told} {times}"), None);
+    }
+}
+
+/// A day nearer than this many days opens the days before it.
+const NEAR_WINDOW: u32 = 7;
+/// A window that begins sooner is worked for from now on.
+const FAR_DAYS: u32 = 14;
+/// A longer window is an end rather than a time for the work.
+const SHORT_WINDOW: u32 = 14;
+
+/// A party tomorrow is prepared all day long: opens the days before a day that is very near. Returns whether it is.
+fn open_near_days(context: &mut PlanContext, goal: &Goal, last: Date) -> bool {
+    let start = context.constraints.start;
+    // Evenings alone do not suffice for a day of this week; the hours are only assumed.
+    let most = if super::usual_hours::has_usual_hours(context) { NEAR_WINDOW } else { MAX_WINDOW };
+    if days_between(start, last) >= most || last < start {
+        return false;
+    }
+    let own_start = |found: &Assumption| found.origin != AssumptionOrigin::Template;
+    let tomorrow = days_between(goal.read_on, last) <= 1;
+    if tomorrow && !context.find_assumption("start").is_some_and(own_start) {
+        context.constraints.start = goal.read_on;
+    }
+    let start = context.constraints.start;
+    let all_day = LocalTimeInterval::new(time(8, 0, 0, 0), time(22, 0, 0, 0));
+    for day in start.series(1.day()).take_while(|day| *day <= last) {
+        context.calendar.extra_working.entry(day).or_insert_with(|| vec![all_day]);
+    }
+    let days = format_date_range(start, last, goal.read_on);
+    let times = format_time_range(all_day.start, all_day.end);
+    facts::add_assumption(context, OPENED_DAYS, &format!("{days} {times}"), None);
+    true
+}
+
+/// Opens the days until the end if there are no hours at all before it: a Friday evening with work until Sunday.
+fn open_last_days(context: &mut PlanContext, goal: &Goal) {
+    let start = context.constraints.start;
+    let Some(last) = goal.last_day().filter(|last| days_between(start, *last) <= MAX_WINDOW) else {
+        return;
+    };
+    let days: Vec<Date> = start.series(1.day()).take_while(|day| *day <= last).collect();
+    if days.iter().all(|day| !context.calendar.has_hours_on(*day)) {
+        open_days(context, goal, &days);
+    }
+}
+
+fn open_days(context: &mut PlanContext, goal: &Goal, days: &[Date]) {
+    let mut told: Vec<String> = Vec::new();
+    for day in days {
+        if context.calendar.extra_working.contains_key(day) {
+            continue;
+        }
+        let usual = context.calendar.hours_on(*day).to_vec();
+        let hours = wanted_hours(&context.calendar, goal, *day, &usual);
+        if hours == usual {
+            continue;
+        }
+        let times = hours.iter().map(|span| format_time_range(span.start, span.end));
+        let times = times.collect::<Vec<String>>().join(", ");
+        told.push(format!("{} {times}", format_date(*day, goal.read_on)));
+        context.calendar.extra_working.insert(*day, hours);
+    }
+    if !told.is_empty() {
+        facts::add_assumption(context, OPENED_DAYS, &told.join(" and "), None);
+    }
+}
+
+/// Returns the hours of a day that the goal names: those of the part it names, else the usual ones, else those of other
+/// days. Today lasts until late.
+fn wanted_hours(
+    calendar: &PlanCalendar,
+    goal: &Goal,
+    day: Date,
+    usual: &[LocalTimeInterval],
+) -> Vec<LocalTimeInterval> {
+    let is_today = day == goal.read_on;
+    let usual_start = usual.first().map_or(time(9, 0, 0, 0), |span| span.start);
+    match goal.day_part.map(DayPart::interval) {
+        Some(part) if goal.day.is_none() => {
+            let end = if is_today { LATE } else { part.end };
+            vec![LocalTimeInterval::new(usual_start.min(part.start), end)]
+        }
+        Some(part) => {
+            let inside = usual.iter().find(|span| span.start < part.end && span.end > part.start);
+            let start = inside.map_or(part.start, |span| span.start.max(part.start));
+            vec![LocalTimeInterval::new(start, if is_today { LATE } else { part.end })]
+        }
+        None if is_today => vec![LocalTimeInterval::new(usual_start, LATE)],
+        None if !usual.is_empty() => usual.to_vec(),
+        None => {
+            let other = calendar.working.values().find(|hours| !hours.is_empty()).cloned();
+            other.unwrap_or_else(|| PlanCalendar::new("UTC").working[&Weekday::Mon].clone())
+        }
+    }
+}
+
+/// Starts the plan on the stated day if all of its work fits there: a small task, or a day that was opened for it.
+/// Returns whether that changed anything.
+pub(super) fn keep_to_stated_days(
+    context: &mut PlanContext,
+    goal: &Goal,
+    file: &Blueprint,
+    planned: &BlueprintInstance,
+    total: u32,
+) -> bool {
+    let Some((first, last)) = stated_days(goal).filter(|_| goal.deadline.is_none()) else {
+        return false;
+    };
+    let own_start = |found: &Assumption| found.origin != AssumptionOrigin::Template;
+    if file.day.is_some()
+        || file.is_routine()
+        || first <= context.constraints.start
+        // Whatever waits for something else needs more than a day.
+        || planned.links.iter().any(|link| link.lag != InstanceLag::None)
+        || context.find_assumption("start").is_some_and(own_start)
+    {
+        return false;
+    }
+    let days: Vec<Date> = first.series(1.day()).take_while(|day| *day <= last).collect();
+    let weekend = |day: &Date| matches!(Weekday::from_date(*day), Weekday::Sat | Weekday::Sun);
+    let opened = days.iter().any(|day| context.calendar.extra_working.contains_key(day))
+        || (days.iter().all(weekend) && !goal.contains_any(&FINISHING));
+    let small = file.small && !goal.contains_any(&FINISHING);
+    let room: u32 = days
+        .iter()
+        .flat_map(|day| context.calendar.hours_on(*day))
+        .map(|span| span.duration_minutes())
+        .sum();
+    if !(opened || small) || total > room {
+        return false;
+    }
+    context.constraints.start = first;
+    for found in context.assumptions.iter_mut().filter(|found| found.key == "start") {
+        found.value = first.to_string();
+    }
+    facts::raise_daily_limit(context, total.div_ceil(days.len().max(1) as u32));
+    true
+}
+
+/// Whether nobody works on a day by custom: Christmas and New Year.
+fn is_customary(day: Date) -> bool {
+    (day.month(), day.day()) == (12, 25) || (day.month(), day.day()) == (1, 1)
+}
+
+/// Takes 25 December and 1 January off, unless the goal is about them or the person's country has other holidays.
+pub(super) fn fill_days_off(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
+    // What happens every day happens on holidays as well.
+    let daily = file.is_routine() && facts::goal_cadence(goal, file).every == CadencePeriod::Day;
+    if daily || context.find_assumption(HOLIDAYS).is_some() {
+        return;
+    }
+    let start = context.constraints.start;
+    let size = span::measure_span(context, file);
+    let end = add_days(size.last_day, i64::from(size.days / FOLLOW_UP_SHARE));
+    let stated = |day: Date| match goal.day {
+        Some(GoalDay::On(on)) => on == day,
+        Some(GoalDay::Within { from, to }) => {
+            (from..=to).contains(&day) && days_between(from, to) < MAX_WINDOW
+        }
+        None => goal.deadline == Some(day) && goal.read_on == day,
+    };
+    let years = start.year()..=end.year();
+    let customary = years.flat_map(|year| {
+        [Date::new(year, 1, 1).ok(), Date::new(year, 12, 25).ok()].into_iter().flatten()
+    });
+    let free: Vec<Date> = customary
+        .filter(|day| (start..=end).contains(day) && !stated(*day))
+        .filter(|day| context.calendar.has_hours_on(*day))
+        .filter(|day| !context.calendar.extra_working.contains_key(day))
+        .collect();
+    if free.is_empty() {
+        return;
+    }
+    let told: Vec<String> = free.iter().map(|day| format_date(*day, start)).collect();
+    context.calendar.days_off.extend(free);
+    facts::add_assumption(context, DAYS_OFF, &told.join(", "), None);
+}

@@ -1,0 +1,123 @@
+//! The hours of a plan of which nobody stated when it happens: office hours for work, evenings and weekends for the rest.
+
+use jiff::civil::time;
+
+use planwright_model::{
+    AssumptionOrigin, LocalTimeInterval, PlanContext, PreferredTime, Weekday, WeeklyHours,
+};
+
+use super::blueprint::{Blueprint, BlueprintPreference, BlueprintSizing};
+use super::facts;
+use super::goal::Goal;
+use planwright_text::units;
+
+/// Families of what people do outside of their job, where a blueprint has no preference of its own. What needs offices,
+/// shops and trades is not among them: those are open in office hours.
+const PRIVATE_FAMILIES: [&str; 11] = [
+    "habit",
+    "health",
+    "household",
+    "family",
+    "pets",
+    "trip",
+    "training",
+    "learning",
+    "creative",
+    "finance",
+    "exam",
+];
+
+/// Returns whether a kind belongs to private life.
+pub(super) fn is_private(file: &Blueprint) -> bool {
+    match file.prefer {
+        BlueprintPreference::OfficeHours => false,
+        BlueprintPreference::Any => PRIVATE_FAMILIES.contains(&file.family.as_str()),
+        _ => true,
+    }
+}
+
+/// Nobody trains or paints a fence in office hours: without stated hours, what is private has the evenings, or the
+/// mornings, and the weekend.
+pub(super) fn assume_usual_hours(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
+    let stated = |found: &planwright_model::Assumption| found.origin != AssumptionOrigin::Template;
+    let own_hours = context.find_assumption("working").is_some_and(stated);
+    if own_hours || !goal.working_times.is_empty() || !is_private(file) {
+        return;
+    }
+    context.calendar.working = private_week(file.prefer.to_preferred_time(), file.sizing);
+}
+
+/// Returns whether the hours of a plan are those that are assumed for private life.
+pub(super) fn has_usual_hours(context: &PlanContext) -> bool {
+    let times = [Some(PreferredTime::Mornings), None];
+    let sizes = [BlueprintSizing::Training, BlueprintSizing::Tasks];
+    let mut weeks =
+        times.into_iter().flat_map(|time| sizes.map(|sizing| private_week(time, sizing)));
+    weeks.any(|week| week == context.calendar.working)
+}
+
+/// A context in which a plan has more room, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoomierContext {
+    pub context: PlanContext,
+    /// What changed, as a sentence.
+    pub summary: String,
+}
+
+/// Returns contexts with more room for a plan that does not fit beside the person's other plans, the smallest change
+/// first. Only what is assumed gives way: longer evenings, then more weeks, then both.
+pub fn roomier_contexts(context: &PlanContext) -> Vec<RoomierContext> {
+    let assumed = |key: &str| {
+        context.find_assumption(key).is_some_and(|found| found.origin == AssumptionOrigin::Template)
+    };
+    let wide = (assumed("working") && has_usual_hours(context)).then(|| widen_hours(context));
+    let can_last = context.constraints.deadline.is_none() && assumed(facts::HORIZON);
+    let weeks = context.constraints.horizon_weeks.filter(|_| can_last);
+    let mut found: Vec<RoomierContext> = wide.iter().map(describe_wide).collect();
+    let last = wide.as_ref().unwrap_or(context);
+    for times in [3, 4, 6, 8] {
+        let Some(weeks) = weeks.map(|weeks| (weeks * times / 2).max(weeks + 2)) else { break };
+        let mut longer = last.clone();
+        if facts::lengthen_span(&mut longer, weeks) {
+            let span = units::format_counted(weeks.into(), "week");
+            let summary = format!("Your other plans leave little room, so this one has {span}.");
+            found.push(RoomierContext { context: longer, summary });
+        }
+    }
+    found
+}
+
+fn describe_wide(context: &PlanContext) -> RoomierContext {
+    let hours = facts::describe_hours(&context.calendar);
+    let summary = format!("Your other plans leave little room, so this one may use {hours}.");
+    RoomierContext { context: context.clone(), summary }
+}
+
+/// Makes assumed evenings and weekends longer.
+fn widen_hours(context: &PlanContext) -> PlanContext {
+    let mut wide = context.clone();
+    for (day, hours) in &mut wide.calendar.working {
+        let weekend = matches!(day, Weekday::Sat | Weekday::Sun);
+        let (from, to) = if weekend { (8, 20) } else { (17, 23) };
+        let evening = LocalTimeInterval::new(time(from, 0, 0, 0), time(to, 0, 0, 0));
+        hours.retain(|span| span.end <= evening.start);
+        hours.push(evening);
+    }
+    let value = facts::describe_hours(&wide.calendar);
+    for found in wide.assumptions.iter_mut().filter(|found| found.key == "working") {
+        found.value.clone_from(&value);
+    }
+    wide
+}
+
+fn private_week(prefer: Option<PreferredTime>, sizing: BlueprintSizing) -> WeeklyHours {
+    let hours = |from, to| vec![LocalTimeInterval::new(time(from, 0, 0, 0), time(to, 0, 0, 0))];
+    let on = |day: Weekday| match (day, sizing) {
+        (Weekday::Sat | Weekday::Sun, BlueprintSizing::Training) => hours(9, 14),
+        (Weekday::Sat | Weekday::Sun, BlueprintSizing::Tasks) => hours(10, 17),
+        // The evening is for what the morning does not hold.
+        _ if prefer == Some(PreferredTime::Mornings) => [hours(7, 9), hours(18, 21)].concat(),
+        _ => hours(18, 21),
+    };
+    Weekday::ALL.into_iter().map(|day| (day, on(day))).collect()
+}

@@ -1,0 +1,353 @@
+//! Facts of a model: words of the person's with what was understood of them, and what follows for the limits of the plan.
+
+use jiff::civil::{Date, Time, time};
+use serde::Deserialize;
+use serde_json::Value;
+
+use planwright_drafting::fact_reading;
+use planwright_model::event::FactEvent;
+use planwright_model::{
+    Actor, Assumption, AssumptionOrigin, Fact, FactLength, FactReading, FactSource, FactSubject,
+    FactWorkingTime, LocalTimeInterval, PlanContext, TaskId, Weekday,
+};
+use planwright_state::{FactSlice, PlanningSlice};
+
+/// A fact as a model writes it.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct WrittenFact {
+    /// What was said, word for word.
+    pub(super) text: String,
+    /// A file with lines, where it was found there.
+    file: Option<String>,
+    kind: Option<String>,
+    on: Option<Date>,
+    from: Option<Date>,
+    to: Option<Date>,
+    /// The id of a node, or words for it; without either it is about the plan.
+    node: Option<String>,
+    subject: Option<String>,
+    /// The later one of an order.
+    then: Option<String>,
+    person: Option<String>,
+    role: Option<String>,
+    weekly_hours: Option<f64>,
+    minutes: Option<u32>,
+    days: Option<u32>,
+    times: Option<Vec<WrittenTime>>,
+    amount: Option<u64>,
+    currency: Option<String>,
+    noun: Option<String>,
+    place: Option<String>,
+}
+
+/// Times of the week at which work may happen, as a model writes them.
+#[derive(Clone, Debug, Deserialize)]
+struct WrittenTime {
+    weekdays: Option<Vec<Weekday>>,
+    start_time: Option<String>,
+    end_time: Option<String>,
+}
+
+impl WrittenTime {
+    fn read(&self) -> Result<FactWorkingTime, String> {
+        let hours = match (&self.start_time, &self.end_time) {
+            (Some(start), Some(end)) => {
+                Some(LocalTimeInterval::new(read_time(start)?, read_time(end)?))
+            }
+            (None, None) => None,
+            _ => return Err("`start_time` and `end_time` go together".to_owned()),
+        };
+        Ok(FactWorkingTime { days: self.weekdays.clone().unwrap_or_default(), hours })
+    }
+}
+
+impl WrittenFact {
+    /// Reads one. `Err` says what is missing.
+    pub(super) fn from_value(value: &Value) -> Result<Self, String> {
+        serde_json::from_value(value.clone()).map_err(|error| format!("it cannot be read: {error}"))
+    }
+
+    /// What rules can check of it.
+    fn reading(&self, talk: &PlanningSlice) -> Result<Option<FactReading>, String> {
+        let Some(kind) = self.kind.as_deref().filter(|kind| *kind != "none") else {
+            return Ok(None);
+        };
+        let date = |date: Option<Date>, name: &str| date.ok_or(format!("`{name}` is missing"));
+        let text = |text: &Option<String>, name: &str| {
+            let found = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+            found.map(str::to_owned).ok_or(format!("`{name}` is missing"))
+        };
+        let subject = || self.subject(talk);
+        Ok(Some(match kind {
+            "deadline" => FactReading::Deadline { on: date(self.on, "on")? },
+            "start" => FactReading::Start { on: date(self.on, "on")? },
+            "fixed_date" => {
+                FactReading::FixedDate { subject: subject()?, on: date(self.on, "on")? }
+            }
+            "window" => FactReading::Window {
+                subject: subject()?,
+                from: date(self.from, "from")?,
+                to: date(self.to, "to")?,
+            },
+            "absence" => FactReading::Absence {
+                person: self.other_person(),
+                from: date(self.from.or(self.on), "from")?,
+                to: date(self.to.or(self.on).or(self.from), "to")?,
+            },
+            "capacity" => FactReading::Capacity {
+                person: self.other_person(),
+                weekly_minutes: self.weekly_minutes()?,
+            },
+            "working_times" => {
+                let times = self.times.iter().flatten().map(WrittenTime::read);
+                let times: Vec<FactWorkingTime> = times.collect::<Result<_, _>>()?;
+                if times.is_empty() {
+                    return Err("`times` is missing".to_owned());
+                }
+                FactReading::WorkingTimes { times }
+            }
+            "person" => FactReading::Person {
+                name: text(&self.person, "person")?,
+                role: self.role.clone().filter(|role| !role.trim().is_empty()),
+            },
+            "budget" => FactReading::Budget {
+                amount: self.amount.ok_or("`amount` is missing")?,
+                currency: self.currency.as_ref().map(|name| name.trim().to_uppercase()),
+            },
+            "duration" => FactReading::Duration { subject: subject()?, length: self.length()? },
+            "order" => FactReading::Order {
+                first: subject()?,
+                then: find_subject(talk, self.then.as_deref().ok_or("`then` is missing")?),
+            },
+            "count" => FactReading::Count {
+                noun: text(&self.noun, "noun")?.to_lowercase(),
+                amount: self
+                    .amount
+                    .and_then(|amount| u32::try_from(amount).ok())
+                    .ok_or("`amount` is missing")?,
+            },
+            "place" => FactReading::Place { name: text(&self.place, "place")? },
+            other => return Err(format!("\"{other}\" is not a kind of reading")),
+        }))
+    }
+
+    fn other_person(&self) -> Option<String> {
+        let name = self.person.as_deref()?;
+        planwright_model::other_person(name).map(str::to_owned)
+    }
+
+    fn weekly_minutes(&self) -> Result<u32, String> {
+        let hours = self.weekly_hours.ok_or("`weekly_hours` is missing")?;
+        if (0.0..=168.0).contains(&hours) {
+            Ok((hours * 60.0).round() as u32)
+        } else {
+            Err("`weekly_hours` is between 0 and 168".to_owned())
+        }
+    }
+
+    fn length(&self) -> Result<FactLength, String> {
+        match (self.minutes, self.days) {
+            (Some(minutes), _) => Ok(FactLength::Minutes(minutes)),
+            (None, Some(days)) => Ok(FactLength::Days(days)),
+            (None, None) => Err("`minutes` of work, or `days` from first to last".to_owned()),
+        }
+    }
+
+    fn subject(&self, talk: &PlanningSlice) -> Result<FactSubject, String> {
+        if let Some(node) = &self.node {
+            let id = TaskId::from(node.trim());
+            let known = talk.outline.as_deref().is_some_and(|plan| plan.find_node(&id).is_some());
+            return if known {
+                Ok(FactSubject::Node(id))
+            } else {
+                Err(format!("the plan has no node \"{id}\"; give words as `subject` instead"))
+            };
+        }
+        Ok(self.subject.as_deref().map_or(FactSubject::Plan, |words| find_subject(talk, words)))
+    }
+}
+
+/// A subject by an id, the word for the plan, or any other words.
+fn find_subject(talk: &PlanningSlice, words: &str) -> FactSubject {
+    let words = words.trim();
+    let id = TaskId::from(words);
+    if words.is_empty() || words.eq_ignore_ascii_case("plan") {
+        return FactSubject::Plan;
+    }
+    let known = talk.outline.as_deref().is_some_and(|plan| plan.find_node(&id).is_some());
+    if known { FactSubject::Node(id) } else { FactSubject::Words(words.to_owned()) }
+}
+
+fn read_time(text: &str) -> Result<Time, String> {
+    if text == "24:00" {
+        return Ok(Time::midnight());
+    }
+    let full = if text.len() == 5 { format!("{text}:00") } else { text.to_owned() };
+    full.parse().map_err(|_| format!("\"{text}\" is not a time such as 18:30"))
+}
+
+/// The events that keep a fact, and what was understood. `Err` says why it is not kept: facts are words that were said, or
+/// that stand in a file that was read.
+pub(super) fn fact_events(
+    talk: &PlanningSlice,
+    written: &WrittenFact,
+    was_read: &dyn Fn(&str) -> bool,
+) -> Result<(Vec<FactEvent>, Option<FactReading>), String> {
+    let text = written.text.trim();
+    if text.is_empty() {
+        return Err("`text` is empty".to_owned());
+    }
+    let (source, part_of) = if let Some(file) = &written.file {
+        let path = file.split(':').next().unwrap_or(file);
+        if !was_read(path) {
+            return Err(format!("{path} was not looked at; read it first"));
+        }
+        (FactSource::Workspace(file.clone()), None)
+    } else {
+        let whole = find_statement(&talk.facts, text).ok_or(
+            "nobody said that word for word; quote the goal, an answer, a change request or a comment exactly",
+        )?;
+        (whole.source.clone(), Some(whole.id))
+    };
+    let reading = written.reading(talk)?;
+    let known = talk
+        .facts
+        .active()
+        .any(|fact| fact.reading == reading && normalize(&fact.text) == normalize(text));
+    if known {
+        return Ok((Vec::new(), reading));
+    }
+    let id = talk.facts.next_id();
+    let fact = Fact { part_of, reading: reading.clone(), ..Fact::new(id, source, text) };
+    let replaced: Vec<u32> = reading
+        .iter()
+        .flat_map(|reading| talk.facts.replaced_by(reading))
+        .filter(|earlier| earlier.part_of.is_some())
+        .map(|earlier| earlier.id)
+        .collect();
+    let mut events = vec![FactEvent::Recorded { fact }];
+    events.extend(replaced.into_iter().map(|earlier| FactEvent::Withdrawn {
+        id: earlier,
+        by: Actor::Person,
+        replaced_by: Some(id),
+    }));
+    Ok((events, reading))
+}
+
+/// The statement that a quote is from, the latest first.
+fn find_statement<'a>(facts: &'a FactSlice, quote: &str) -> Option<&'a Fact> {
+    let quote = normalize(quote);
+    let whole: Vec<&Fact> = facts
+        .active()
+        .filter(|fact| fact.part_of.is_none())
+        .filter(|fact| !matches!(fact.source, FactSource::Workspace(_)))
+        .collect();
+    whole.into_iter().rev().find(|fact| normalize(&fact.text).contains(&quote))
+}
+
+fn normalize(text: &str) -> String {
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    words.join(" ").trim_matches(['"', '.', ',', ';']).to_owned()
+}
+
+/// Takes a reading into the limits of the plan.
+pub(super) fn apply_reading(context: &mut PlanContext, reading: &FactReading) {
+    match reading {
+        FactReading::WorkingTimes { times } => set_working_times(context, times),
+        reading => {
+            fact_reading::apply_reading(context, reading);
+        }
+    }
+}
+
+/// Sets the hours of the week exactly as they were said. Days without hours keep theirs, or get an ordinary day.
+fn set_working_times(context: &mut PlanContext, times: &[FactWorkingTime]) {
+    let before = context.calendar.working.clone();
+    let ordinary = vec![LocalTimeInterval::new(time(9, 0, 0, 0), time(17, 0, 0, 0))];
+    let mut week = planwright_model::WeeklyHours::new();
+    for time in times {
+        let days = if time.days.is_empty() { Weekday::ALL.to_vec() } else { time.days.clone() };
+        for day in days {
+            let usual = before.get(&day).filter(|hours| !hours.is_empty());
+            let hours = match time.hours {
+                Some(hours) => vec![hours],
+                None => usual.unwrap_or(&ordinary).clone(),
+            };
+            week.entry(day).or_default().extend(hours);
+        }
+    }
+    if week.values().flatten().any(|hours| hours.duration_minutes() > 0) {
+        context.calendar.working = week;
+        state_value(context, "working", "as you said".to_owned(), AssumptionOrigin::User);
+    }
+}
+
+/// What the model assumes about the limits of a plan where nobody stated them.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct AssumedLimits {
+    start: Option<Date>,
+    horizon_weeks: Option<u16>,
+    weekly_hours: Option<f64>,
+    daily_hours: Option<f64>,
+}
+
+impl AssumedLimits {
+    /// Reads the limits of a call; none given changes nothing.
+    pub(super) fn from_arguments(arguments: &Value) -> Result<Self, String> {
+        let given = arguments.get("limits").cloned().unwrap_or_else(|| serde_json::json!({}));
+        serde_json::from_value(given).map_err(|error| format!("`limits` cannot be read: {error}"))
+    }
+
+    /// Takes them into the context, and says which contradict what was stated.
+    pub(super) fn apply(&self, context: &mut PlanContext, facts: &FactSlice) -> Vec<String> {
+        let stated = |matches: &dyn Fn(&FactReading) -> bool| {
+            facts.active().any(|fact| fact.reading.as_ref().is_some_and(matches))
+        };
+        let mut refused = Vec::new();
+        let assumed = AssumptionOrigin::Template;
+        if let Some(start) = self.start {
+            if stated(&|reading| matches!(reading, FactReading::Start { .. })) {
+                refused.push("the person stated the start".to_owned());
+            } else {
+                context.constraints.start = start;
+                state_value(context, "start", start.to_string(), assumed);
+            }
+        }
+        if let Some(weeks) = self.horizon_weeks.filter(|weeks| (1..=520).contains(weeks)) {
+            if context.constraints.deadline.is_some() {
+                refused.push("there is a deadline, which decides the horizon".to_owned());
+            } else {
+                context.constraints.horizon_weeks = Some(weeks);
+                state_value(context, "horizon_weeks", weeks.to_string(), assumed);
+            }
+        }
+        if let Some(minutes) = self.weekly_hours.and_then(hours_to_minutes) {
+            if stated(&|reading| matches!(reading, FactReading::Capacity { person: None, .. })) {
+                refused.push("the person stated their hours a week".to_owned());
+            } else {
+                context.constraints.weekly_minutes = Some(minutes);
+                state_value(context, "weekly_minutes", minutes.to_string(), assumed);
+            }
+        }
+        if let Some(minutes) = self.daily_hours.and_then(hours_to_minutes) {
+            if context.constraints.hard.contains("max_daily_minutes") {
+                refused.push("the person stated their hours a day".to_owned());
+            } else {
+                context.constraints.max_daily_minutes = minutes;
+                state_value(context, "max_daily_minutes", minutes.to_string(), assumed);
+            }
+        }
+        refused
+    }
+}
+
+fn hours_to_minutes(hours: f64) -> Option<u32> {
+    (hours > 0.0 && hours <= 168.0).then(|| (hours * 60.0).round() as u32)
+}
+
+fn state_value(context: &mut PlanContext, key: &str, value: String, origin: AssumptionOrigin) {
+    context.assumptions.retain(|known| known.key != key);
+    let key = key.to_owned();
+    context.assumptions.push(Assumption { key, value, origin, question: None });
+}

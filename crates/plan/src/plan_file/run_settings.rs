@@ -1,0 +1,189 @@
+//! Decodes how tasks are run: shell, variables, directory, retries, and what the plan states for all of them.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path};
+
+use super::decoder::{FieldNames, PlanFileDecoder, as_number};
+use super::duration;
+use super::task::{self, LocatedTask};
+use super::value_tree::{TreeValue, ValuePath, ValueTree, escape_for_message};
+use planwright_model::{RetryCause, RunCondition, RunKind, TaskRetryPolicy};
+
+pub(super) const WHEN: &[(&str, RunCondition)] = &[
+    ("success", RunCondition::Success),
+    ("failed", RunCondition::Failed),
+    ("always", RunCondition::Always),
+];
+const CAUSES: &[(&str, RetryCause)] =
+    &[("exit", RetryCause::Exit), ("timeout", RetryCause::Timeout), ("signal", RetryCause::Signal)];
+
+/// The fields of `[defaults]`: what commands have that state nothing else.
+pub(super) const DEFAULT_FIELDS: &[FieldNames] =
+    &[("shell", &[]), ("env", &[]), ("cwd", &[]), ("timeout", &[]), ("retries", &[])];
+
+pub(super) const RETRY_FIELDS: &[FieldNames] =
+    &[("max", &[]), ("backoff", &[]), ("factor", &[]), ("max_delay", &[]), ("on", &[])];
+
+/// How many further attempts there may be.
+const MAX_RETRIES: i64 = 100;
+/// The longest wait between two attempts, in seconds.
+const MAX_WAIT: i64 = 7 * 86_400;
+
+/// Applies what the plan states for all commands to those that state nothing else. Variables are added to.
+pub(super) fn apply_defaults(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    placed: &mut [LocatedTask],
+) {
+    let path = ValuePath::Field(&ValuePath::Root, "defaults");
+    let Some(fields) = decoder.read_fields(tree, path, DEFAULT_FIELDS) else { return };
+    let at = |name: &str| fields.get(name).map(|entry| &entry.tree);
+    let own = |name: &'static str| ValuePath::Field(&path, name);
+    let shell = at("shell").and_then(|tree| decode_shell(decoder, tree, own("shell")));
+    let env = at("env").and_then(|tree| decode_env(decoder, tree, own("env")));
+    let cwd = at("cwd").and_then(|tree| decode_cwd(decoder, tree, own("cwd")));
+    let timeout =
+        at("timeout").and_then(|tree| task::decode_timeout(decoder, tree, own("timeout")));
+    let retries = at("retries").and_then(|tree| decode_retries(decoder, tree, own("retries")));
+    for placed in placed.iter_mut().filter(|one| matches!(one.task.run, RunKind::Shell(_))) {
+        let states = |field| placed.places.contains_key(field);
+        let (own_shell, own_cwd) = (states("shell"), states("cwd"));
+        let (own_timeout, own_retries) = (states("timeout"), states("retries"));
+        let task = &mut placed.task;
+        for (name, value) in env.iter().flatten() {
+            task.env.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        if let Some(shell) = shell.as_ref().filter(|_| !own_shell) {
+            task.shell.clone_from(shell);
+        }
+        if let Some(cwd) = cwd.as_ref().filter(|_| !own_cwd) {
+            task.cwd.clone_from(cwd);
+        }
+        if let Some(seconds) = timeout.filter(|_| !own_timeout) {
+            task.timeout_seconds = Some(seconds as u64);
+        }
+        if let Some(retries) = retries.as_ref().filter(|_| !own_retries) {
+            task.retries = Some(retries.clone());
+        }
+    }
+}
+
+/// Decodes the program that commands are given to.
+pub(super) fn decode_shell(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Option<Vec<String>> {
+    let items = decoder.read_list(tree, path)?;
+    let mut words = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        words.push(decoder.read_text(item, ValuePath::Item(&path, index))?.to_owned());
+    }
+    if words.first().is_none_or(|program| program.trim().is_empty()) {
+        let fix = "Write a program and its arguments, such as [\"bash\", \"-euc\"].";
+        decoder.report_bad_value(tree, path, "names no program", fix);
+        return None;
+    }
+    Some(words)
+}
+
+/// Decodes variables. Numbers and truth values become text.
+pub(super) fn decode_env(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Option<BTreeMap<String, String>> {
+    let mut variables = BTreeMap::new();
+    for entry in decoder.read_table(tree, path)? {
+        let path = ValuePath::Field(&path, &entry.key);
+        let mut letters = entry.key.chars();
+        let is_name =
+            letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+                && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        if !is_name || entry.key.starts_with("PLANWRIGHT_") {
+            let fix =
+                "Write a name of letters, digits and `_` that does not begin with PLANWRIGHT_.";
+            decoder.report_bad_value(&entry.tree, path, "is not a name of a variable", fix);
+            continue;
+        }
+        let value = match &entry.tree.value {
+            TreeValue::Integer(number) => number.to_string(),
+            TreeValue::Bool(value) => value.to_string(),
+            _ => decoder.read_text(&entry.tree, path)?.to_owned(),
+        };
+        if value.contains('\0') {
+            decoder.report_bad_value(&entry.tree, path, "contains a zero byte", "Remove it.");
+            continue;
+        }
+        variables.insert(entry.key.clone(), value);
+    }
+    Some(variables)
+}
+
+/// Decodes a directory, which must be inside the workspace.
+pub(super) fn decode_cwd(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Option<String> {
+    let text = decoder.read_text(tree, path)?;
+    let is_inside = Path::new(text)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if text.trim().is_empty() || text.contains('\0') || !is_inside {
+        let message =
+            format!("is \"{}\", which is not inside the workspace", escape_for_message(text));
+        let fix = "Write a directory below the workspace, such as \"web\", without `..`.";
+        decoder.report_bad_value(tree, path, message, fix);
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+/// Decodes how often a command is tried again: a number, or a table.
+pub(super) fn decode_retries(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Option<TaskRetryPolicy> {
+    if !matches!(tree.value, TreeValue::Table(_)) {
+        let max = decoder.read_integer(tree, path, 0..=MAX_RETRIES)?;
+        return Some(TaskRetryPolicy::with_max(max as u32));
+    }
+    let fields = decoder.read_fields(tree, path, RETRY_FIELDS)?;
+    let at = |name: &str| fields.get(name).map(|entry| &entry.tree);
+    let own = |name: &'static str| ValuePath::Field(&path, name);
+    let Some(max) = at("max") else {
+        decoder.report_bad_value(tree, path, "lacks `max`", "Add `max`, such as max = 2.");
+        return None;
+    };
+    let max = decoder.read_integer(max, own("max"), 0..=MAX_RETRIES)?;
+    let mut policy = TaskRetryPolicy::with_max(max as u32);
+    let mut read_wait = |name: &'static str| -> Option<Option<u64>> {
+        let Some(tree) = at(name) else { return Some(None) };
+        let allowed = ("0 to 7 days", "Write seconds as a number, or \"10s\", \"2m\" or \"1h\".");
+        let read = duration::parse_seconds;
+        let wait = task::decode_bounded_span(decoder, tree, own(name), read, 0..=MAX_WAIT, allowed);
+        wait.map(|seconds| Some(seconds as u64))
+    };
+    let (backoff, limit) = (read_wait("backoff")?, read_wait("max_delay")?);
+    policy.backoff = backoff.unwrap_or(policy.backoff);
+    policy.max_delay = limit.unwrap_or(policy.max_delay.max(policy.backoff));
+    if let Some(tree) = at("factor") {
+        let factor = as_number(tree).filter(|factor| (1.0..=10.0).contains(factor));
+        let Some(factor) = factor else {
+            let fix = "Write a number from 1 to 10.";
+            decoder.report_bad_value(tree, own("factor"), "is out of range", fix);
+            return None;
+        };
+        policy.factor = factor;
+    }
+    if let Some(tree) = at("on") {
+        policy.on.clear();
+        for (index, item) in decoder.read_list(tree, own("on"))?.iter().enumerate() {
+            let place = own("on");
+            policy.on.insert(decoder.read_choice(item, ValuePath::Item(&place, index), CAUSES)?);
+        }
+    }
+    Some(policy)
+}
