@@ -10,7 +10,7 @@ use super::hand_set::{FixedWork, effective_dates};
 use crate::calendar::{RecurrenceRule, WorkCalendar, minute_of, plus_days, resolve_local};
 use planwright_model::{
     LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType, PlanContext, PlanNode,
-    PreferredTime, RecurrenceFrequency, Roadmap, TaskId,
+    PreferredTime, Recurrence, RecurrenceFrequency, Roadmap, TaskId,
 };
 
 /// The maximum number of items in a schedule, so that a hostile recurrence cannot exhaust memory.
@@ -432,8 +432,8 @@ impl<'a> NetworkBuilder<'a> {
         let series = self.roadmap.nodes.iter().position(|node| node.id == root.id);
         for (index, &date) in dates.iter().enumerate() {
             let occurrence = Some(index as u32 + 1);
-            let next =
-                dates.get(index + 1).copied().unwrap_or_else(|| self.end.max(plus_days(date, 1)));
+            let last_due = || last_occurrence_due(recurrence, date, self.end);
+            let next = dates.get(index + 1).copied().unwrap_or_else(last_due);
             let hour =
                 |at| minute_of(resolve_local(date.to_datetime(at), self.calendar.zone())) + offset;
             let fixed = recurrence.at_local.map(hour);
@@ -590,4 +590,12 @@ impl<'a> NetworkBuilder<'a> {
     fn contains_leaf(&self, node: &TaskId, leaf: &TaskId) -> bool {
         node == leaf || self.tree.is_ancestor(node, leaf)
     }
+}
+
+/// Returns the day before which the last occurrence of a rule is over. One with a day of its own stays on it; one that may
+/// fall on any day of its period has the time that is left.
+fn last_occurrence_due(recurrence: &Recurrence, date: Date, end: Date) -> Date {
+    let own_day = recurrence.freq == RecurrenceFrequency::Daily || !recurrence.by_day.is_empty();
+    let next = plus_days(date, 1);
+    if own_day { next } else { end.max(next) }
 }

@@ -11,7 +11,7 @@ use planwright_model::{
 
 use super::blueprint::{Blueprint, BlueprintRepeatUnit, BlueprintSizing};
 use super::goal::{CadencePeriod, CalendarRegion, Goal, GoalCadence, GoalDay, GoalParseContext};
-use super::{fitting_choices, span, stated_days, usual_hours};
+use super::{fitting_choices, plan_day, span, stated_days, usual_hours};
 use crate::change_requests::{ContextChange, apply_context_change};
 use crate::own_hours::describe_weekly_hours;
 use crate::working_slots::{WorkingSlot, join_words};
@@ -341,7 +341,7 @@ fn fill_day(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
         set_stated(context, DAY, &day.to_string());
         day
     } else {
-        let day = span::assume_day(goal, file, context);
+        let day = plan_day::assume_day(goal, file, context);
         let asks = file.day_question.as_ref().map(|text| text.get_ref().clone());
         add_assumption(context, DAY, &day.to_string(), asks);
         day

@@ -15,6 +15,7 @@ mod instance;
 pub mod kind;
 pub mod options;
 mod pacing;
+mod plan_day;
 mod questions;
 mod roadmap;
 mod span;

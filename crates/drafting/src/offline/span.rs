@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use jiff::civil::Date;
 
 use planwright_model::{
-    AssumptionOrigin, IsoWeek, LocalTimeInterval, NodeTree, PlanCalendar, PlanContext, PlanNode,
-    PreferredTime, TaskId, Weekday,
+    AssumptionOrigin, IsoWeek, LocalTimeInterval, NodeTree, PlanContext, PlanNode, TaskId,
 };
 
 use super::blueprint::{Blueprint, BlueprintGroup};
 use super::facts::{DAY, HORIZON, WEEKLY};
-use super::goal::{Goal, GoalDay};
 use super::instance::{add_days, count_occurrences, days_between};
 
 /// How many times its own length a kind with repeated work is spread over at most.
@@ -196,93 +194,6 @@ pub(super) fn weekly_capacity(context: &PlanContext) -> u32 {
         hours.iter().map(|span| span.duration_minutes()).sum::<u32>().min(most)
     };
     context.calendar.working.values().map(day).sum()
-}
-
-/// Returns the day of the thing itself if the goal does not name exactly one: inside the window, or so near to the end of
-/// the time there is that what follows it still fits.
-pub(super) fn assume_day(goal: &Goal, file: &Blueprint, context: &PlanContext) -> Date {
-    let start = context.constraints.start;
-    let days = DayFilter::new(file, &context.calendar);
-    if let Some(GoalDay::Within { from, to }) = goal.day {
-        let first = from.max(start);
-        let middle = add_days(first, i64::from(days_between(first, to) / 2));
-        return days.nearest(middle, first, to);
-    }
-    let weeks = context.constraints.horizon_weeks.unwrap_or(*file.weeks.get_ref());
-    let last = goal.deadline.unwrap_or_else(|| add_days(start, i64::from(weeks) * 7 - 1));
-    let stated = goal.deadline.is_some() || goal.horizon_weeks.is_some();
-    // A training ends with its day; only rest comes after it.
-    let follows = stated && file.sizing != super::blueprint::BlueprintSizing::Training;
-    let after = if follows { follow_up_days(file) } else { 0 };
-    // "In 6 weeks" is in the sixth week, whatever follows; what is due by a day is over by then.
-    let first = if goal.deadline.is_some() { start } else { add_days(last, -6).max(start) };
-    let wanted = add_days(last, -i64::from(after)).max(first);
-    days.latest(wanted, first).unwrap_or_else(|| days.nearest(wanted, first, last))
-}
-
-/// Returns the days that a kind needs after its day, for what counts from it and for what follows it.
-fn follow_up_days(file: &Blueprint) -> u32 {
-    let tasks = file.all_tasks();
-    let dates = tasks.iter().flat_map(|task| [&task.at, &task.by]).flatten();
-    let last = dates.map(|date| date.get_ref().days).max().unwrap_or(0);
-    let main =
-        tasks.iter().rposition(|task| task.at.as_ref().is_some_and(|at| at.get_ref().days == 0));
-    let after = main.map_or(&[][..], |main| &tasks[main + 1..]);
-    let undated = after.iter().filter(|task| task.at.is_none() && task.every.is_none());
-    let lags = undated.clone().flat_map(|task| task.after.iter().flatten());
-    let wait = lags
-        .filter_map(|link| link.lag)
-        .map(super::blueprint::CalendarSpan::in_days)
-        .max()
-        .unwrap_or(0);
-    let minutes = undated.filter_map(|task| task.effort.as_ref()).map(|own| own.get_ref().likely());
-    // A weekend may lie in between.
-    let work = minutes.sum::<u32>().div_ceil(FOLLOW_UP_MINUTES);
-    let days = wait + work + u32::from(work > 0);
-    days.max(u32::try_from(last).unwrap_or(0))
-}
-
-/// What is done of the follow-up on one day.
-const FOLLOW_UP_MINUTES: u32 = 90;
-
-/// The days on which something of a kind takes place.
-struct DayFilter<'a> {
-    on_weekend: bool,
-    calendar: &'a PlanCalendar,
-}
-
-impl<'a> DayFilter<'a> {
-    /// A weekend for parties, races, trips and moves, else a working day.
-    fn new(file: &Blueprint, calendar: &'a PlanCalendar) -> Self {
-        let shared = ["event", "training_arc"].contains(&file.subtype.get_ref().as_str());
-        let together =
-            shared && file.family != "talk" || ["trip", "move"].contains(&file.family.as_str());
-        let on_weekend = match file.prefer.to_preferred_time() {
-            Some(PreferredTime::Weekends) => true,
-            Some(PreferredTime::EveningsAndWeekends) => together,
-            _ => file.subtype.get_ref() == "training_arc",
-        };
-        Self { on_weekend, calendar }
-    }
-
-    fn allows(&self, day: Date) -> bool {
-        let weekend = matches!(Weekday::from_date(day), Weekday::Sat | Weekday::Sun);
-        let feast = matches!((day.month(), day.day()), (12, 24..=26 | 31) | (1, 1));
-        weekend == self.on_weekend && !feast && !self.calendar.days_off.contains(&day)
-    }
-
-    /// Returns the last suitable day of the week before a day, so that what follows has the time it needs.
-    fn latest(&self, wanted: Date, from: Date) -> Option<Date> {
-        let earlier = (0..7).map(|step| add_days(wanted, -step));
-        earlier.take_while(|day| *day >= from).find(|day| self.allows(*day))
-    }
-
-    /// Returns the nearest suitable day, rather an earlier one.
-    fn nearest(&self, wanted: Date, from: Date, to: Date) -> Date {
-        let near = (0..14).flat_map(|step| [add_days(wanted, -step), add_days(wanted, step)]);
-        let mut inside = near.filter(|day| (from..=to).contains(day));
-        inside.find(|day| self.allows(*day)).unwrap_or(wanted)
-    }
 }
 
 /// Returns the minutes of a leaf over the entire span: as often as it occurs.

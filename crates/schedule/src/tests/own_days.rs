@@ -1,7 +1,9 @@
 //! What happens on a day of its own, or in one piece, and the work before it.
 
 use super::*;
-use planwright_model::{LocalTimeInterval, PreferredTime, Weekday};
+use planwright_model::{
+    LocalTimeInterval, PreferredTime, Recurrence, RecurrenceFrequency, Weekday,
+};
 
 fn run(roadmap: &Roadmap, context: &PlanContext) -> Schedule {
     schedule_roadmap(&ScheduleRequest::new(roadmap, context)).unwrap()
@@ -109,4 +111,30 @@ fn what_stays_whole_fills_a_day_and_is_cut_only_where_no_day_holds_it() {
     evenings(&mut context);
     let cut = run(&roadmap, &context);
     assert!(cut.unplaced.is_empty() && cut.blocks.len() > 3, "{:?}", local(&cut));
+}
+
+#[test]
+fn the_last_time_of_something_daily_stays_on_its_day() {
+    // From Wednesday to Saturday; Saturday has no evening, and Monday has.
+    let mut context = context(date(2026, 6, 3));
+    evenings(&mut context);
+    let at = |hour| jiff::civil::time(hour, 0, 0, 0);
+    context.calendar.working.insert(Weekday::Sat, vec![LocalTimeInterval::new(at(10), at(12))]);
+    context.constraints.horizon_weeks = Some(2);
+    let mut roadmap = roadmap(&context, &[&[20]]);
+    set(&mut roadmap, "p0.t0", |node| {
+        node.preferred_time = Some(PreferredTime::Evenings);
+        let daily = Recurrence::every(RecurrenceFrequency::Daily);
+        node.recurrence = Some(Recurrence { count: Some(4), ..daily });
+    });
+    let schedule = run(&roadmap, &context);
+    expect(
+        &schedule,
+        &[
+            ("p0.t0", "06-03 19:00", 20),
+            ("p0.t0", "06-04 19:00", 20),
+            ("p0.t0", "06-05 19:00", 20),
+            ("p0.t0", "06-06 10:00", 20),
+        ],
+    );
 }

@@ -164,9 +164,9 @@ impl InstanceBuilder<'_> {
         let InstanceInputs { context, blueprint, span, .. } = self.inputs;
         let prefer = task.prefer.unwrap_or(blueprint.prefer);
         let exact = match offset {
-            0 | 1 => true,
-            // A hall is set up the day before, whatever that day is; a check of a text is not.
-            -2 | -1 => {
+            0 => true,
+            // A hall is set up the day before and cleared the day after, whatever day that is; a check of a text is not.
+            -2..=1 => {
                 prefer != BlueprintPreference::OfficeHours && blueprint.subtype.get_ref() == "event"
             }
             _ => false,

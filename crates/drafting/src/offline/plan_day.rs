@@ -1,0 +1,198 @@
+//! The day of the thing itself, if nobody states it: a day that suits the kind of thing and the person's hours, and not
+//! one between the years.
+
+use jiff::civil::Date;
+
+use planwright_model::{PlanCalendar, PlanContext, PreferredTime, Weekday};
+
+use super::blueprint::{Blueprint, BlueprintSizing, CalendarSpan};
+use super::goal::{Goal, GoalDay};
+use super::instance::{add_days, days_between};
+
+/// The days before which a suitable day is looked for first: "in the sixth week" stays in that week.
+const WEEK: i64 = 7;
+/// How far a day that nobody stated moves to find a suitable one.
+const LONGEST_SEARCH: i64 = 28;
+
+/// Returns the day of the thing itself if the goal does not name exactly one: inside the window, or so near to the end of
+/// the time there is that what follows it still fits.
+pub(super) fn assume_day(goal: &Goal, file: &Blueprint, context: &PlanContext) -> Date {
+    let start = context.constraints.start;
+    let days = DayFilter::new(file, &context.calendar);
+    if let Some(GoalDay::Within { from, to }) = goal.day {
+        let first = from.max(start);
+        let middle = add_days(first, i64::from(days_between(first, to) / 2));
+        return days.nearest(middle, first, to);
+    }
+    let weeks = context.constraints.horizon_weeks.unwrap_or(*file.weeks.get_ref());
+    let last = goal.deadline.unwrap_or_else(|| add_days(start, i64::from(weeks) * 7 - 1));
+    let stated = goal.deadline.is_some() || goal.horizon_weeks.is_some();
+    // A training ends with its day; only rest comes after it.
+    let follows = stated && file.sizing != BlueprintSizing::Training;
+    let after = if follows { follow_up_days(file) } else { 0 };
+    // "In 6 weeks" is in the sixth week, whatever follows; what is due by a day is over by then.
+    let first = if goal.deadline.is_some() { start } else { add_days(last, -6).max(start) };
+    let wanted = add_days(last, -i64::from(after)).max(first);
+    if stated {
+        return days.latest(wanted, first).unwrap_or_else(|| days.nearest(wanted, first, last));
+    }
+    days.latest_or_later(wanted, first)
+}
+
+/// Returns the days that a kind needs after its day, for what counts from it and for what follows it.
+fn follow_up_days(file: &Blueprint) -> u32 {
+    let tasks = file.all_tasks();
+    let dates = tasks.iter().flat_map(|task| [&task.at, &task.by]).flatten();
+    let last = dates.map(|date| date.get_ref().days).max().unwrap_or(0);
+    let main =
+        tasks.iter().rposition(|task| task.at.as_ref().is_some_and(|at| at.get_ref().days == 0));
+    let after = main.map_or(&[][..], |main| &tasks[main + 1..]);
+    let undated = after.iter().filter(|task| task.at.is_none() && task.every.is_none());
+    let lags = undated.clone().flat_map(|task| task.after.iter().flatten());
+    let wait = lags.filter_map(|link| link.lag).map(CalendarSpan::in_days).max().unwrap_or(0);
+    let minutes = undated.filter_map(|task| task.effort.as_ref()).map(|own| own.get_ref().likely());
+    // A weekend may lie in between.
+    let work = minutes.sum::<u32>().div_ceil(FOLLOW_UP_MINUTES);
+    let days = wait + work + u32::from(work > 0);
+    days.max(u32::try_from(last).unwrap_or(0))
+}
+
+/// What is done of the follow-up on one day.
+const FOLLOW_UP_MINUTES: u32 = 90;
+
+/// The days on which something of a kind takes place.
+struct DayFilter<'a> {
+    on_weekend: bool,
+    calendar: &'a PlanCalendar,
+}
+
+/// How well a day suits, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DaySuitability {
+    /// The right part of the week, in the person's hours.
+    Suitable,
+    /// In the person's hours for work; the right part of the week for what people do together.
+    Acceptable,
+    /// The right part of the week, and between the years, when few people are there.
+    Quiet,
+}
+
+impl DaySuitability {
+    const ALL: [Self; 3] = [Self::Suitable, Self::Acceptable, Self::Quiet];
+}
+
+impl<'a> DayFilter<'a> {
+    /// A weekend for parties, races, trips and moves, else a working day.
+    fn new(file: &Blueprint, calendar: &'a PlanCalendar) -> Self {
+        let shared = ["event", "training_arc"].contains(&file.subtype.get_ref().as_str());
+        let together =
+            shared && file.family != "talk" || ["trip", "move"].contains(&file.family.as_str());
+        let on_weekend = match file.prefer.to_preferred_time() {
+            Some(PreferredTime::Weekends) => true,
+            Some(PreferredTime::EveningsAndWeekends) => together,
+            _ => file.subtype.get_ref() == "training_arc",
+        };
+        Self { on_weekend, calendar }
+    }
+
+    fn allows(&self, day: Date, suitability: DaySuitability) -> bool {
+        let weekend = matches!(Weekday::from_date(day), Weekday::Sat | Weekday::Sun);
+        let fits = weekend == self.on_weekend;
+        let open = self.calendar.has_hours_on(day);
+        let right = match suitability {
+            DaySuitability::Suitable => fits && open && !is_quiet(day),
+            DaySuitability::Acceptable => {
+                !is_quiet(day) && if self.on_weekend { fits } else { open }
+            }
+            DaySuitability::Quiet => fits && !is_feast(day),
+        };
+        right && !self.calendar.days_off.contains(&day)
+    }
+
+    /// Returns the last suitable day of the week before a day, so that what follows has the time it needs.
+    fn latest(&self, wanted: Date, from: Date) -> Option<Date> {
+        DaySuitability::ALL.into_iter().find_map(|suitability| {
+            let earlier = (0..WEEK).map(|step| add_days(wanted, -step));
+            let mut earlier = earlier.take_while(|day| *day >= from);
+            earlier.find(|day| self.allows(*day, suitability))
+        })
+    }
+
+    /// Returns the last suitable day of the week before a day that nobody stated, or else the first one after it.
+    fn latest_or_later(&self, wanted: Date, from: Date) -> Date {
+        let found = DaySuitability::ALL.into_iter().find_map(|suitability| {
+            let earlier = (0..WEEK).map(|step| add_days(wanted, -step));
+            let later = (1..LONGEST_SEARCH).map(|step| add_days(wanted, step));
+            let mut near = earlier.take_while(|day| *day >= from).chain(later);
+            near.find(|day| self.allows(*day, suitability))
+        });
+        found.unwrap_or(wanted)
+    }
+
+    /// Returns the nearest suitable day, rather an earlier one.
+    fn nearest(&self, wanted: Date, from: Date, to: Date) -> Date {
+        let found = DaySuitability::ALL.into_iter().find_map(|suitability| {
+            let near = (0..LONGEST_SEARCH)
+                .flat_map(|step| [add_days(wanted, -step), add_days(wanted, step)]);
+            let mut inside = near.filter(|day| (from..=to).contains(day));
+            inside.find(|day| self.allows(*day, suitability))
+        });
+        found.unwrap_or(wanted)
+    }
+}
+
+/// The days between the years, on which offices are empty and guests are away.
+pub(super) fn is_quiet(day: Date) -> bool {
+    matches!((day.month(), day.day()), (12, 22..=31) | (1, 1..=3))
+}
+
+fn is_feast(day: Date) -> bool {
+    matches!((day.month(), day.day()), (12, 24..=26 | 31) | (1, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+    use planwright_model::LocalTimeInterval;
+
+    use super::super::blueprint::TemplateLibrary;
+    use super::*;
+
+    /// The day that is assumed for a goal of a kind, for somebody with hours on the given weekdays.
+    fn assumed(goal: &str, kind: &str, today: Date, open: &[Weekday]) -> Date {
+        let library = TemplateLibrary::built_in();
+        let mut context = PlanContext::new(goal, today, "UTC");
+        let at = |hour| jiff::civil::time(hour, 0, 0, 0);
+        let hours = vec![LocalTimeInterval::new(at(18), at(21))];
+        context.calendar.working = open.iter().map(|day| (*day, hours.clone())).collect();
+        let goal = super::super::facts::read_goal(&context, today);
+        assume_day(&goal, library.named_blueprint(kind).unwrap(), &context)
+    }
+
+    #[test]
+    fn a_day_that_nobody_stated_is_a_day_with_hours_and_not_between_the_years() {
+        let open = [Weekday::Tue, Weekday::Thu];
+        for offset in 0..400 {
+            let today = add_days(date(2026, 3, 1), offset);
+            let day = assumed("launch a newsletter", "newsletter_launch", today, &open);
+            assert!(open.contains(&Weekday::from_date(day)), "{today}: {day}");
+            assert!(!is_quiet(day) && day > today, "{today}: {day}");
+        }
+    }
+
+    #[test]
+    fn a_stated_week_is_kept_even_between_the_years() {
+        let today = date(2026, 11, 18);
+        let goal = "launch a newsletter in 6 weeks";
+        let day = assumed(goal, "newsletter_launch", today, &Weekday::ALL);
+        assert!((date(2026, 12, 23)..=date(2026, 12, 29)).contains(&day), "{day}");
+        assert!(!is_feast(day), "{day}");
+    }
+
+    #[test]
+    fn what_people_do_together_is_on_a_weekend_whatever_hours_they_have() {
+        let today = date(2026, 11, 18);
+        let day = assumed("birthday party", "birthday_party", today, &[Weekday::Tue]);
+        assert!(matches!(Weekday::from_date(day), Weekday::Sat | Weekday::Sun), "{day}");
+    }
+}
