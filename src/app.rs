@@ -34,7 +34,7 @@ pub(crate) use models::SessionModels;
 use new_session::require_events;
 use options::SharedArgs;
 pub(crate) use plan_session::ReadyPlan;
-use planwright_engine::{self as engine, EngineFeatures, EngineOptions, ShellRunner};
+use planwright_engine::{self as engine, EngineFeatures, EngineOptions};
 use planwright_files::{self as files, FileLimit};
 use planwright_llm::model_capability_cache::{
     FileCapabilityCache, MemoryCapabilityCache, ModelCapabilityCache,
@@ -45,6 +45,7 @@ use planwright_model::setting::SettingOrigin;
 use planwright_plan::confidence::{ConfidenceSettings, ConfidenceWeights};
 use planwright_state::SessionState;
 use planwright_store::{OpenMode, Store, StoreError};
+use planwright_tools::LocalProcessExecutor;
 use planwright_tui::{self as tui, UiSettings};
 pub(crate) use resume_session::ResumeOptions;
 pub(crate) use saved_sessions::{
@@ -213,8 +214,8 @@ impl App {
     }
 
     /// Runs the commands of tasks. They never see the keys of model providers.
-    fn shell_runner(&self) -> ShellRunner {
-        ShellRunner::new(self.redactor(), self.key_variables())
+    fn process_executor(&self) -> LocalProcessExecutor {
+        LocalProcessExecutor::new(self.redactor(), self.key_variables())
             .with_settings(config::tool_settings::tool_settings(&self.settings))
     }
 
@@ -227,7 +228,7 @@ impl App {
         EngineOptions {
             jobs: self.settings.jobs.value.initial(),
             clock: engine::wall_clock(),
-            runner: Arc::new(self.shell_runner()),
+            executor: Arc::new(self.process_executor()),
             features,
             durability: engine::CallDurability::default(),
             caps: self.settings.caps(),

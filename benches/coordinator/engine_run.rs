@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use planwright_engine::{
-    self as engine, CallDurability, EngineOptions, Job, JobRunner, SessionHandle,
-};
+use planwright_engine::{self as engine, CallDurability, EngineOptions, SessionHandle};
 use planwright_model::event::{CallOutcome, Command, Event, FORMAT, PlanEvent, SessionEvent};
 use planwright_model::{Actor, Plan, Seq, SessionId, TaskNode};
 use planwright_plan::graph;
@@ -17,7 +15,7 @@ use planwright_state::SessionState;
 use planwright_state::replay::History;
 use planwright_store::journal_source::JournalSource;
 use planwright_store::{JournalRow, NewSession, OpenMode, SessionSummary, Store};
-use planwright_tools::process::{CallReport, CallReporter};
+use planwright_tools::{AttemptEventSink, AttemptOutcome, TaskAttempt, TaskExecutor};
 use tokio_util::sync::CancellationToken;
 
 /// What the engine journals for a task that does nothing: started, intended, concluded, completed.
@@ -35,16 +33,15 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 struct Nothing;
 
-impl JobRunner for Nothing {
-    fn run(
+impl TaskExecutor for Nothing {
+    fn start(
         &self,
-        _job: Job,
+        _attempt: TaskAttempt,
+        _events: AttemptEventSink,
         _cancel: CancellationToken,
-        reports: CallReporter,
-    ) -> BoxFuture<'static, ()> {
-        Box::pin(async move {
-            reports.send(CallReport::ended_without_output(CallOutcome::Exited { code: 0 })).await;
-        })
+    ) -> BoxFuture<'_, AttemptOutcome> {
+        let done = AttemptOutcome::without_output(CallOutcome::Exited { code: 0 });
+        Box::pin(std::future::ready(done))
     }
 
     fn tool_identity(&self, _task: &TaskNode) -> (&'static str, &'static str) {
@@ -90,7 +87,7 @@ fn start(store: &Store, id: &str, plan: &Plan, jobs: u32, mode: CallDurability) 
         })
         .unwrap();
     let options =
-        EngineOptions { jobs, durability: mode, ..EngineOptions::with_runner(Arc::new(Nothing)) };
+        EngineOptions { jobs, durability: mode, ..EngineOptions::with_executor(Arc::new(Nothing)) };
     engine::start_session(
         store.acquire_session(&id).unwrap(),
         SessionState::default(),

@@ -18,7 +18,7 @@ use planwright_drafting::gate::{ForcedGateDecision, GatePolicy, GatePolicyOverri
 use planwright_engine::planner::{LookOnlyHost, ModelClient, PlanningPrompts, PlanningWorkspace};
 use planwright_engine::tool_services::KnownTools;
 use planwright_engine::{
-    AgentPort, AgentRunner, EngineOptions, ToolProfileLookup, open_agent_port,
+    AgentPort, BuiltInAgentExecutor, EngineOptions, ToolProfileLookup, open_agent_port,
 };
 use planwright_llm::cost::{BudgetCeiling, Ledger, SpendingPurpose};
 use planwright_llm::protocol::ModelDialogue;
@@ -258,8 +258,8 @@ impl SessionModels {
                 subtasks: self.subtask_runner(&dialogues.executor, &assets, &port),
             },
         );
-        options.runner = Arc::new(AgentRunner {
-            shell: app.shell_runner(),
+        options.executor = Arc::new(BuiltInAgentExecutor {
+            processes: app.process_executor(),
             services: self.agent_services(app, dialogues, assets, toolbox, &port),
             port,
             profiles: profile_lookup(app, store),

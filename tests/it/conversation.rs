@@ -90,7 +90,7 @@ fn options(model: Arc<dyn LanguageModel>, asks: u32) -> EngineOptions {
     EngineOptions {
         clock: clock(),
         planner: Some(Arc::new(planner)),
-        ..EngineOptions::with_runner(Arc::new(Script::new(&[])))
+        ..EngineOptions::with_executor(Arc::new(Script::new(&[])))
     }
 }
 

@@ -55,7 +55,7 @@ async fn a_command_sent_before_the_driver_starts_is_decided() {
     let (commands, mut head) = (line.commands(), line.head());
     commands.try_send(RUN).unwrap();
     let journal = bench.store.acquire_session(&bench.id).unwrap();
-    let options = engine::EngineOptions::with_runner(Arc::new(Script::new(&[])));
+    let options = engine::EngineOptions::with_executor(Arc::new(Script::new(&[])));
     let first = resume_events(&state, &RunLeftovers::new(), ResumeMode::View, 3, "a test");
     let begun = state.seq;
     let handle = engine::start_on_channel(line, journal, state, first, options);

@@ -8,9 +8,9 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use planwright_engine::resume::{ResumeMode, RunLeftovers, resume_events};
-use planwright_engine::{self as engine, EngineOptions, Job, JobRunner, JobWork, SessionHandle};
+use planwright_engine::{self as engine, EngineOptions, SessionHandle};
 use planwright_model::event::{
-    CallOutcome, Command, Event, OutputStream, PlanEvent, SessionEvent, TaskEvent, Usage,
+    CallOutcome, Command, Event, OutputStream, PlanEvent, SessionEvent, TaskEvent,
 };
 use planwright_model::task::CriterionEffect;
 use planwright_model::{
@@ -19,7 +19,10 @@ use planwright_model::{
     TaskNode, TaskRetryPolicy, Weekday,
 };
 use planwright_state::{RunPhase, SessionState, TaskStatus};
-use planwright_tools::process::{CallReport, CallReporter};
+use planwright_tools::{
+    AttemptEvent, AttemptEventSink, AttemptOutcome, AttemptWork, LocalProcessExecutor, TaskAttempt,
+    TaskExecutor,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{Bench, approved, plan};
@@ -52,7 +55,7 @@ struct Ran {
 const FOREVER: u64 = u64::MAX;
 
 /// How a job ends, and what it prints.
-type Script = Arc<dyn Fn(&Job) -> (CallOutcome, &'static str) + Send + Sync>;
+type Script = Arc<dyn Fn(&TaskAttempt) -> (CallOutcome, &'static str) + Send + Sync>;
 
 /// Runs jobs that take as long as the test says, and writes down when.
 struct Recorder {
@@ -63,17 +66,17 @@ struct Recorder {
     script: Script,
 }
 
-impl JobRunner for Recorder {
-    fn run(
+impl TaskExecutor for Recorder {
+    fn start(
         &self,
-        job: Job,
+        job: TaskAttempt,
+        events: AttemptEventSink,
         cancel: CancellationToken,
-        reports: CallReporter,
-    ) -> BoxFuture<'static, ()> {
+    ) -> BoxFuture<'_, AttemptOutcome> {
         let what = match &job.work {
-            JobWork::Attempt => job.task.id.to_string(),
-            JobWork::CheckCommand(command) => format!("{}: {command}", job.task.id),
-            JobWork::CheckFile(path) => format!("{}: file {path}", job.task.id),
+            AttemptWork::Task => job.task.id.to_string(),
+            AttemptWork::CheckCommand(command) => format!("{}: {command}", job.task.id),
+            AttemptWork::CheckFile(path) => format!("{}: file {path}", job.task.id),
         };
         let (clock, log) = (Arc::clone(&self.clock), Arc::clone(&self.log));
         let seconds = self.seconds.get(what.as_str()).copied().unwrap_or(10);
@@ -87,14 +90,15 @@ impl JobRunner for Recorder {
             }
             if !output.is_empty() {
                 let (stream, text) = (OutputStream::Stdout, output.to_owned());
-                reports.send(CallReport::Output { stream, text }).await;
+                events.send(AttemptEvent::Output { stream, text }).await.unwrap();
             }
             log.lock().unwrap().push(Ran { what, from, to: now() });
-            let (elapsed, usage) = (Duration::from_secs(seconds.min(60)), Usage::default());
-            let (output_bytes, dropped_bytes) = (output.len() as u64, 0);
             let outcome = if cancel.is_cancelled() { CallOutcome::Cancelled } else { outcome };
-            let ended = CallReport::Ended { outcome, elapsed, output_bytes, dropped_bytes, usage };
-            reports.send(ended).await;
+            AttemptOutcome {
+                elapsed: Duration::from_secs(seconds.min(60)),
+                output_bytes: output.len() as u64,
+                ..AttemptOutcome::without_output(outcome)
+            }
         })
     }
 
@@ -112,7 +116,7 @@ struct FieldRun {
 
 const RUN: Command = Command::Run { by: Actor::Person };
 
-fn succeed(_: &Job) -> (CallOutcome, &'static str) {
+fn succeed(_: &TaskAttempt) -> (CallOutcome, &'static str) {
     (CallOutcome::Exited { code: 0 }, "")
 }
 
@@ -152,7 +156,7 @@ impl FieldRun {
         };
         let journal = bench.store.acquire_session(&bench.id).unwrap();
         let options =
-            EngineOptions { jobs: 4, clock, ..EngineOptions::with_runner(Arc::new(runner)) };
+            EngineOptions { jobs: 4, clock, ..EngineOptions::with_executor(Arc::new(runner)) };
         let handle = engine::start_session(journal, bench.state(), first, options);
         Self { bench, log, handle }
     }
@@ -359,7 +363,7 @@ async fn finish_to_finish_and_start_to_finish_hold_the_end() {
 async fn an_end_that_waits_survives_another_process_and_a_failure_it_waits_for() {
     let mut plan = plan(&[("a", &[]), ("ff", &[])]);
     plan.tasks[1].dependencies = vec![link("a", LinkKind::FF, 0)];
-    let fail: Script = Arc::new(|job: &Job| match job.task.id.as_str() {
+    let fail: Script = Arc::new(|job: &TaskAttempt| match job.task.id.as_str() {
         "a" => (CallOutcome::Exited { code: 1 }, ""),
         _ => succeed(job),
     });
@@ -396,16 +400,16 @@ fn criteria_plan() -> Plan {
 
 /// What each check of the plan finds; the command itself prints how many passed.
 fn criteria_script(bad: &'static str) -> Script {
-    Arc::new(move |job: &Job| {
+    Arc::new(move |job: &TaskAttempt| {
         let exit = |code| CallOutcome::Exited { code };
         match &job.work {
-            JobWork::Attempt if bad == "json" => (exit(0), "{\"passed\": 2}\n"),
-            JobWork::Attempt => (exit(0), "{\"passed\": 3}\n"),
-            JobWork::CheckCommand(command) if command == "test -e core" => {
+            AttemptWork::Task if bad == "json" => (exit(0), "{\"passed\": 2}\n"),
+            AttemptWork::Task => (exit(0), "{\"passed\": 3}\n"),
+            AttemptWork::CheckCommand(command) if command == "test -e core" => {
                 (exit(i32::from(bad != "core")), "")
             }
-            JobWork::CheckCommand(command) => (exit(i32::from(command == bad)), ""),
-            JobWork::CheckFile(path) => (exit(i32::from(path == bad)), ""),
+            AttemptWork::CheckCommand(command) => (exit(i32::from(command == bad)), ""),
+            AttemptWork::CheckFile(path) => (exit(i32::from(path == bad)), ""),
         }
     })
 }
@@ -478,7 +482,7 @@ fn a_task_of_the_persons_is_handed_over_whatever_its_date_is() {
 
 /// How often each task ends with a bad exit before it succeeds.
 fn flaky(times: &'static [(&'static str, u32)]) -> Script {
-    Arc::new(move |job: &Job| {
+    Arc::new(move |job: &TaskAttempt| {
         let own = times.iter().find(|(id, _)| *id == job.task.id.as_str());
         let fails = own.is_some_and(|(_, times)| job.call.attempt <= *times);
         (CallOutcome::Exited { code: i32::from(fails) }, "")
@@ -563,8 +567,8 @@ async fn printed(task: impl FnOnce(&mut TaskNode), command: &str) -> (TaskStatus
         *workspace = directory.path().canonicalize().unwrap().to_string_lossy().into_owned();
     }
     let bench = Bench::new();
-    let runner = engine::ShellRunner::new(planwright_text::Redactor::default(), Vec::new());
-    let options = EngineOptions::with_runner(Arc::new(runner));
+    let runner = LocalProcessExecutor::new(planwright_text::Redactor::default(), Vec::new());
+    let options = EngineOptions::with_executor(Arc::new(runner));
     let journal = bench.store.acquire_session(&bench.id).unwrap();
     let handle = engine::start_session(journal, bench.state(), first, options);
     handle.commands.send(RUN).await.unwrap();

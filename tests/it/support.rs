@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use planwright_engine::{
-    self as engine, EngineFeatures, EngineOptions, Job, JobRunner, SessionHandle,
-};
+use planwright_engine::{self as engine, EngineFeatures, EngineOptions, SessionHandle};
 use planwright_model::event::{
     ApprovalEvent, CallOutcome, Command, Event, OutputStream, PlanEvent, Record, SessionEvent,
     Usage,
@@ -21,7 +19,7 @@ use planwright_state::SessionState;
 use planwright_state::replay::History;
 use planwright_store::journal_source::JournalSource;
 use planwright_store::{NewSession, OpenMode, SessionSummary, Store};
-use planwright_tools::process::{CallReport, CallReporter};
+use planwright_tools::{AttemptEvent, AttemptEventSink, AttemptOutcome, TaskAttempt, TaskExecutor};
 use tokio_util::sync::CancellationToken;
 
 /// A plan of shell tasks: ids and their dependencies.
@@ -104,13 +102,18 @@ impl Script {
     }
 }
 
-impl JobRunner for Script {
-    fn run(
+async fn print(events: &AttemptEventSink, text: String) {
+    // A session that is over takes nothing any more.
+    let _ = events.send(AttemptEvent::Output { stream: OutputStream::Stdout, text }).await;
+}
+
+impl TaskExecutor for Script {
+    fn start(
         &self,
-        job: Job,
+        job: TaskAttempt,
+        events: AttemptEventSink,
         cancel: CancellationToken,
-        reports: CallReporter,
-    ) -> BoxFuture<'static, ()> {
+    ) -> BoxFuture<'_, AttemptOutcome> {
         let act = self.acts.get(&job.task.id).cloned().unwrap_or(Act::Succeed);
         let (log, busy, time) = (Arc::clone(&self.log), Arc::clone(&self.busy), self.time);
         Box::pin(async move {
@@ -129,16 +132,14 @@ impl JobRunner for Script {
                 }
                 Act::Use(tokens) => {
                     let text = "thinking\n".to_owned();
-                    reports.send(CallReport::Output { stream: OutputStream::Stdout, text }).await;
+                    print(&events, text).await;
                     usage.tokens = tokens;
                     CallOutcome::Exited { code: 0 }
                 }
                 Act::Chat(lines) => {
                     for line in 0..lines {
                         let text = format!("line {line}\n");
-                        reports
-                            .send(CallReport::Output { stream: OutputStream::Stdout, text })
-                            .await;
+                        print(&events, text).await;
                         tokio::time::sleep(Duration::from_millis(1)).await;
                     }
                     cancel.cancelled().await;
@@ -153,10 +154,7 @@ impl JobRunner for Script {
                 }
             };
             busy.lock().unwrap().0 -= 1;
-            let elapsed = Duration::ZERO;
-            let ended =
-                CallReport::Ended { outcome, elapsed, output_bytes: 0, dropped_bytes: 0, usage };
-            reports.send(ended).await;
+            AttemptOutcome { usage, ..AttemptOutcome::without_output(outcome) }
         })
     }
 
@@ -219,8 +217,12 @@ impl Bench {
     ) -> SessionHandle {
         let state = self.state();
         let journal = self.store.acquire_session(&self.id).unwrap();
-        let options =
-            EngineOptions { jobs, clock, features, ..EngineOptions::with_runner(Arc::new(runner)) };
+        let options = EngineOptions {
+            jobs,
+            clock,
+            features,
+            ..EngineOptions::with_executor(Arc::new(runner))
+        };
         engine::start_session(journal, state, first, options)
     }
 

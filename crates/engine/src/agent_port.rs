@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
-use super::SavedDecision;
+use super::{AgentBrief, SavedDecision};
 use planwright_agents::PersonChannel;
 use planwright_agents::clock::Clock;
 use planwright_drafting::gate::GatePolicy;
@@ -42,6 +42,8 @@ pub(super) enum AgentPortMessage {
     Ask(Box<Request>, oneshot::Sender<Answer>),
     /// Answered once everything before it was taken.
     Barrier(oneshot::Sender<()>),
+    /// Answered with what the agent of a task is told beside its task.
+    Brief(TaskId, oneshot::Sender<Option<AgentBrief>>),
     /// Answered with how far a task's agent has come.
     Progress(TaskId, oneshot::Sender<Option<AgentProgress>>),
 }
@@ -143,6 +145,13 @@ impl AgentPort {
             // An error means that the session is gone, and with it what was handed over.
             let _ = taken.await;
         }
+    }
+
+    /// What the agent of a task is told beside its task. `None` when the session is gone.
+    pub async fn agent_brief(&self, task: &TaskId) -> Option<AgentBrief> {
+        let (told, brief) = oneshot::channel();
+        self.sender.send(AgentPortMessage::Brief(task.clone(), told)).ok()?;
+        brief.await.ok().flatten()
     }
 
     /// How far a task's agent has come, everything handed over before included.

@@ -4,13 +4,12 @@
 //! the commit, so that nobody sees or acts on what is not durable; only calls that are safe to repeat may start while
 //! their intent is being written. A failed commit ends the session and never un-says an event. Screens, the headless runner and tests are all clients of the same [`SessionHandle`].
 
+mod agent_executor;
 mod agent_port;
-mod agent_runner;
 pub mod caps;
 pub mod controller;
 pub mod coordinator;
 mod driver;
-mod job;
 pub mod plan_rows;
 pub mod planner;
 pub mod resume;
@@ -24,10 +23,9 @@ pub use planwright_agents::clock::{Clock, wall_clock};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
+pub use agent_executor::{AgentBrief, BuiltInAgentExecutor, ToolProfileLookup};
 pub use agent_port::{AgentPort, AgentPortReceiver, listed_classes, open_agent_port};
-pub use agent_runner::{AgentRunner, ToolProfileLookup};
 pub use driver::EngineError;
-pub use job::{Job, JobRunner, JobWork, ShellRunner, TaskRef};
 pub use summary::summarize_session;
 
 use planwright_llm::cost::Ledger;
@@ -36,6 +34,7 @@ use planwright_model::{PolicyOverride, RunCapSettings, Seq, SessionId};
 use planwright_state::SessionState;
 use planwright_store::{Journal, JournalBatch, SideWrite};
 use planwright_text::Redactor;
+use planwright_tools::TaskExecutor;
 
 /// How many commands may wait; a person never types faster, a script waits.
 const COMMANDS: usize = 64;
@@ -92,11 +91,11 @@ pub struct EngineOptions {
     /// How many tasks may run at once.
     pub jobs: u32,
     pub clock: Clock,
-    pub runner: Arc<dyn JobRunner>,
+    pub executor: Arc<dyn TaskExecutor>,
     pub features: EngineFeatures,
     pub durability: CallDurability,
     pub caps: RunCapSettings,
-    /// Covers what the person types; runners have their own for what commands say.
+    /// Covers what the person types; executors have their own for what commands say.
     pub redactor: Redactor,
     /// Lets the number of tasks at once follow load, breakers and rate limits.
     pub adapt_jobs: bool,
@@ -111,12 +110,12 @@ pub struct EngineOptions {
 }
 
 impl EngineOptions {
-    /// Three tasks at once by the wall clock, carried out by `runner`, and nothing else.
-    pub fn with_runner(runner: Arc<dyn JobRunner>) -> Self {
+    /// Three tasks at once by the wall clock, carried out by `executor`, and nothing else.
+    pub fn with_executor(executor: Arc<dyn TaskExecutor>) -> Self {
         Self {
             jobs: 3,
             clock: wall_clock(),
-            runner,
+            executor,
             features: EngineFeatures::default(),
             durability: CallDurability::default(),
             caps: RunCapSettings::default(),

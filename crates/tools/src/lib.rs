@@ -10,6 +10,7 @@ pub mod builtin;
 pub mod call;
 mod catalog;
 pub mod context;
+pub mod executor;
 pub mod file_walk;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -43,6 +44,10 @@ pub use call::{
     PermissionRequest, ToolInvocation,
 };
 pub use context::{CallProgress, PermitPool, ToolContext, ToolFilter, ToolboxServices};
+pub use executor::{
+    AttemptEvent, AttemptEventSink, AttemptOutcome, AttemptReport, AttemptWork,
+    LocalProcessExecutor, TaskAttempt, TaskExecutor, TaskRef,
+};
 pub use invoke::{Toolbox, ToolboxParts};
 pub use meta::{
     PinStatus, RepeatKind, ResolvedCall, ToolEffect, ToolMeta, ToolPin, ToolSource, TouchedPath,

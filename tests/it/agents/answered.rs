@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use planwright_engine::resume::{ResumeMode, RunLeftovers, resume_events};
-use planwright_engine::{
-    self as engine, AgentPort, AgentPortReceiver, EngineOptions, Job, JobRunner,
-};
+use planwright_engine::{self as engine, AgentPort, AgentPortReceiver, EngineOptions};
 use planwright_model::agent_decision::TaskDecision;
 use planwright_model::event::{
     AgentEvent, ApprovalEvent, CallOutcome, CloseReason, Command, Event, Record, TaskEvent,
@@ -16,7 +14,7 @@ use planwright_model::requests::task_limit_request;
 use planwright_model::{Plan, RequestId, RunKind, SessionId, TaskId, TaskNode};
 use planwright_state::{RunPhase, SessionState, TaskStatus};
 use planwright_store::{JournalBatch, JournalRow};
-use planwright_tools::process::{CallReport, CallReporter};
+use planwright_tools::{AttemptEventSink, AttemptOutcome, TaskAttempt, TaskExecutor};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{Bench, approved, plan};
@@ -30,8 +28,13 @@ struct Answering {
     attempts: Attempts,
 }
 
-impl JobRunner for Answering {
-    fn run(&self, job: Job, _: CancellationToken, reports: CallReporter) -> BoxFuture<'static, ()> {
+impl TaskExecutor for Answering {
+    fn start(
+        &self,
+        job: TaskAttempt,
+        _: AttemptEventSink,
+        _: CancellationToken,
+    ) -> BoxFuture<'_, AttemptOutcome> {
         let (port, task, attempt) = (self.port.clone(), job.task.id.clone(), job.call.attempt);
         self.attempts.lock().unwrap().push((task.to_string(), attempt));
         Box::pin(async move {
@@ -40,7 +43,7 @@ impl JobRunner for Answering {
             let answer = format!("{task} in attempt {attempt}");
             port.record(AgentEvent::Concluded { task, attempt, answer, tokens: 1 });
             port.flush().await;
-            reports.send(CallReport::ended_without_output(CallOutcome::Exited { code: 0 })).await;
+            AttemptOutcome::without_output(CallOutcome::Exited { code: 0 })
         })
     }
 
@@ -81,7 +84,7 @@ fn options(bench: &Bench) -> (EngineOptions, Attempts) {
     let options = EngineOptions {
         jobs: 1,
         agent_receiver: Some(receiver),
-        ..EngineOptions::with_runner(Arc::new(runner))
+        ..EngineOptions::with_executor(Arc::new(runner))
     };
     (options, attempts)
 }

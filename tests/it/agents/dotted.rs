@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use planwright_engine::{
-    self as engine, AgentPort, AgentPortReceiver, EngineOptions, Job, JobRunner,
-};
+use planwright_engine::{self as engine, AgentPort, AgentPortReceiver, EngineOptions};
 use planwright_model::event::{CallOutcome, CloseReason, Command, RunEvent};
 use planwright_model::requests::task_limit_request;
 use planwright_model::{ChoiceAction, Plan, Request, RequestId, RunKind, SessionId, TaskNode};
 use planwright_state::{RunPhase, SessionState, TaskStatus};
-use planwright_tools::process::{CallReport, CallReporter};
+use planwright_tools::{AttemptEventSink, AttemptOutcome, TaskAttempt, TaskExecutor};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -26,8 +24,13 @@ fn question(task: &TaskNode) -> Request {
     task_limit_request(RequestId::UNASSIGNED, task, "its iterations are used up")
 }
 
-impl JobRunner for Asking {
-    fn run(&self, job: Job, _: CancellationToken, reports: CallReporter) -> BoxFuture<'static, ()> {
+impl TaskExecutor for Asking {
+    fn start(
+        &self,
+        job: TaskAttempt,
+        _: AttemptEventSink,
+        _: CancellationToken,
+    ) -> BoxFuture<'_, AttemptOutcome> {
         let (port, may_end) = (self.port.clone(), Arc::clone(&self.may_end));
         Box::pin(async move {
             let answered = if job.task.id.as_str() == "a.1" {
@@ -37,7 +40,7 @@ impl JobRunner for Asking {
                 true
             };
             let code = i32::from(!answered);
-            reports.send(CallReport::ended_without_output(CallOutcome::Exited { code })).await;
+            AttemptOutcome::without_output(CallOutcome::Exited { code })
         })
     }
 
@@ -76,7 +79,7 @@ async fn a_question_of_a_dotted_task_belongs_to_it_alone() {
     let options = EngineOptions {
         jobs: 2,
         agent_receiver: Some(receiver),
-        ..EngineOptions::with_runner(Arc::new(runner))
+        ..EngineOptions::with_executor(Arc::new(runner))
     };
     let mut first = approved(independent());
     first.push(RunEvent::Started { hash: independent().digest().unwrap(), jobs: 2 }.into());

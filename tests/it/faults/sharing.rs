@@ -186,7 +186,7 @@ async fn sixty_four_sessions_at_once_in_one_process_come_to_their_ends() {
             .unwrap();
         let journal = store.acquire_session(&id).unwrap();
         let first = approved(plan(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"])]));
-        let options = EngineOptions::with_runner(Arc::new(Script::new(&[])));
+        let options = EngineOptions::with_executor(Arc::new(Script::new(&[])));
         let handle = engine::start_session(
             journal,
             planwright_state::SessionState::default(),

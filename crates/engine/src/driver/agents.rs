@@ -7,10 +7,10 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{DeferredAction, Driver, TURN, task_brief};
+use crate::agent_executor::AgentBrief;
 use crate::agent_port::AgentPortMessage;
 use crate::caps;
 use crate::controller;
-use crate::job::{AgentBrief, Job, JobWork, TaskRef};
 use planwright_llm::cost::BudgetCeiling;
 use planwright_model::event::{
     ApprovalEvent, CallOutcome, Event, PauseCause, PlanningEvent, RunEvent, TaskEvent,
@@ -20,6 +20,7 @@ use planwright_model::request::RequestDetail;
 use planwright_model::{
     Answer, CallId, ChoiceAction, ExecutionFailure, Request, RequestId, RequestKind, RunCap, TaskId,
 };
+use planwright_tools::{AttemptWork, TaskAttempt, TaskRef};
 
 /// Whether an agent waits for the answer.
 fn is_agent_request(kind: &RequestKind) -> bool {
@@ -45,6 +46,10 @@ impl Driver {
             // Whoever was cancelled meanwhile does not wait for these answers any more.
             AgentPortMessage::Barrier(done) => {
                 let _ = done.send(());
+            }
+            AgentPortMessage::Brief(task, told) => {
+                // Whoever asked may have been cancelled meanwhile.
+                let _ = told.send(self.agent_brief(&task));
             }
             AgentPortMessage::Progress(task, told) => {
                 let _ = told.send(self.state.agents.get(&task).cloned());
@@ -201,25 +206,29 @@ impl Driver {
     }
 
     /// Begins an attempt of an agent. Its own calls are journaled one by one; the attempt as a whole has no intent.
-    pub(super) fn start_agent(&mut self, task: usize, node: &TaskRef, attempt: u32) {
+    pub(super) fn start_agent(&mut self, node: &TaskRef, attempt: u32) {
         let call = CallId { task: node.id.clone(), attempt, step: 0 };
         self.running.insert(call.clone(), CancellationToken::new());
-        let brief = AgentBrief {
-            goal: self.state.session.goal.clone(),
-            context: task_brief::dependency_results(&self.state, task),
-            overview: task_brief::plan_overview(&self.state, task),
-            past: self.state.agents.resumable_progress(&node.id).cloned(),
-        };
-        let job = Job {
+        let attempt = TaskAttempt {
             session: self.journal.session().clone(),
             call,
             task: node.clone(),
-            work: JobWork::Attempt,
+            work: AttemptWork::Task,
             workspace: std::path::PathBuf::from(&self.state.session.workspace),
             confined: false,
-            brief: Some(Box::new(brief)),
         };
-        self.starts.push(DeferredAction::Job(Box::new(job)));
+        self.starts.push(DeferredAction::Attempt(Box::new(attempt)));
+    }
+
+    /// What the agent of a task is told beside its task.
+    fn agent_brief(&self, id: &TaskId) -> Option<AgentBrief> {
+        let task = self.state.tasks.position(id)?;
+        Some(AgentBrief {
+            goal: self.state.session.goal.clone(),
+            context: task_brief::dependency_results(&self.state, task),
+            overview: task_brief::plan_overview(&self.state, task),
+            past: self.state.agents.resumable_progress(id).cloned(),
+        })
     }
 
     /// Completes the tasks whose agent had handed in its answer before an earlier process could complete them, exactly as

@@ -1,14 +1,18 @@
 //! Calls at work: what they report, how they end, and what their end means for the tasks.
 
+use std::sync::Arc;
+
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
 use super::{Driver, TURN, panic_text};
-use crate::{Job, coordinator};
+use crate::coordinator;
 use planwright_agents::HANDED_OVER;
 use planwright_model::event::{CallEvent, CallOutcome, SessionEvent, TaskEvent};
 use planwright_model::{CallId, Category, ExecutionFailure, SkipReason, TaskNode};
-use planwright_tools::process::{CallReport, CallReporter};
+use planwright_tools::{
+    AttemptEvent, AttemptEventSink, AttemptOutcome, AttemptReport, TaskAttempt,
+};
 
 impl Driver {
     /// Handles a worker's end and those of all others that have ended, each after its last report.
@@ -30,48 +34,47 @@ impl Driver {
         }
     }
 
-    pub(super) fn on_report(&mut self, call: &CallId, report: CallReport) {
+    pub(super) fn on_report(&mut self, call: &CallId, report: AttemptReport) {
         if !self.running.contains_key(call) {
             let what = format!("a report about {call}, which is already settled, was refused");
             self.record(SessionEvent::AnomalyNoted { what });
             return;
         }
         let call = call.clone();
-        if let CallReport::Output { stream, text } = &report {
-            self.capture_output(&call, *stream, text);
-        }
         match report {
-            CallReport::Spawned { pid, started_ticks } => {
+            AttemptReport::Event(AttemptEvent::Spawned { pid, started_ticks }) => {
                 self.record(CallEvent::Spawned { call, pid, started_ticks });
             }
-            CallReport::Output { .. } if !self.options.features.react_tracing => {}
-            CallReport::Output { stream, text } => {
-                self.record(CallEvent::Output { call, stream, text });
+            AttemptReport::Event(AttemptEvent::Output { stream, text }) => {
+                self.capture_output(&call, stream, &text);
+                if self.options.features.react_tracing {
+                    self.record(CallEvent::Output { call, stream, text });
+                }
             }
-            CallReport::Ended { outcome, elapsed, output_bytes, dropped_bytes, usage } => {
-                if matches!(&outcome, CallOutcome::Errored { failure } if failure.code == "rate_limited")
-                {
-                    self.rate_limited += 1;
-                }
-                let elapsed_ms = elapsed.as_millis() as u64;
-                let concluded = CallEvent::Concluded {
-                    call: call.clone(),
-                    outcome: outcome.clone(),
-                    elapsed_ms,
-                    output_bytes,
-                    dropped_bytes,
-                    usage,
-                };
-                // An agent's attempt is no call of its own; its calls were journaled one by one.
-                if call.step > 0 {
-                    self.record(concluded);
-                }
-                self.running.remove(&call);
-                if self.continue_checks(&call, &outcome) {
-                    return;
-                }
-                self.end_attempt(&call, &outcome, elapsed_ms);
-            }
+            AttemptReport::Ended(ended) => self.on_attempt_ended(&call, ended),
+        }
+    }
+
+    fn on_attempt_ended(&mut self, call: &CallId, ended: AttemptOutcome) {
+        let AttemptOutcome { outcome, elapsed, output_bytes, dropped_bytes, usage } = ended;
+        if matches!(&outcome, CallOutcome::Errored { failure } if failure.code == "rate_limited") {
+            self.rate_limited += 1;
+        }
+        let elapsed_ms = elapsed.as_millis() as u64;
+        // An agent's attempt is no call of its own; its calls were journaled one by one.
+        if call.step > 0 {
+            self.record(CallEvent::Concluded {
+                call: call.clone(),
+                outcome: outcome.clone(),
+                elapsed_ms,
+                output_bytes,
+                dropped_bytes,
+                usage,
+            });
+        }
+        self.running.remove(call);
+        if !self.continue_checks(call, &outcome) {
+            self.end_attempt(call, &outcome, elapsed_ms);
         }
     }
 
@@ -174,11 +177,15 @@ impl Driver {
         }
     }
 
-    pub(super) fn start_job(&mut self, job: Job) {
-        let Some(cancel) = self.running.get(&job.call).cloned() else { return };
-        let call = job.call.clone();
-        let reports = CallReporter::new(call.clone(), self.reports_in.clone());
-        let worker = self.workers.spawn(self.options.runner.run(job, cancel, reports));
+    pub(super) fn start_attempt(&mut self, attempt: TaskAttempt) {
+        let Some(cancel) = self.running.get(&attempt.call).cloned() else { return };
+        let call = attempt.call.clone();
+        let events = AttemptEventSink::new(call.clone(), self.reports_in.clone());
+        let executor = Arc::clone(&self.options.executor);
+        let worker = self.workers.spawn(async move {
+            let outcome = executor.start(attempt, events.clone(), cancel).await;
+            events.finish(outcome).await;
+        });
         self.worker_calls.insert(worker.id(), call);
     }
 }

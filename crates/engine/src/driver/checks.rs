@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{DeferredAction, Driver};
+use crate::CallDurability;
 use crate::coordinator::criteria::{CheckProgress, check_progress, criterion_failure};
-use crate::job::JobWork;
-use crate::{CallDurability, Job, TaskRef};
 use planwright_drafting::executor::criteria::{describe_criterion, evaluate_local_criteria};
 use planwright_model::event::{CallEvent, CallOutcome, OutputStream, RepeatClass, RiskClass};
 use planwright_model::{CallId, Digest, ExitCriterion};
 use planwright_state::check_step;
 use planwright_state::trace::outcome_text;
+use planwright_tools::{AttemptWork, TaskAttempt, TaskRef};
 
 /// How much of a command's output is kept for criteria that look into it.
 const MAX_CAPTURED: usize = 1024 * 1024;
@@ -51,7 +51,9 @@ impl Driver {
     /// Makes the next check of a task, or settles it.
     pub(super) fn advance_checks(&mut self, task: usize) {
         let current = self.state.plan.current.as_ref();
-        let Some(node) = current.and_then(|current| TaskRef::new(current, task)) else { return };
+        let Some(node) = current.and_then(|current| TaskRef::new(&current.plan, task)) else {
+            return;
+        };
         let row = self.state.tasks.row(task);
         let Some(checks) = row.checks.as_deref() else { return };
         let (attempt, elapsed_ms) = (row.attempt, checks.elapsed_ms);
@@ -94,9 +96,9 @@ impl Driver {
                 if !self.is_permitted(task, node, &call, command) {
                     return;
                 }
-                JobWork::CheckCommand(command.clone())
+                AttemptWork::CheckCommand(command.clone())
             }
-            ExitCriterion::FileExists { path, .. } => JobWork::CheckFile(path.clone()),
+            ExitCriterion::FileExists { path, .. } => AttemptWork::CheckFile(path.clone()),
             // What the output says was found out when the command ended; a session of another version may lack it.
             ExitCriterion::JsonPath { .. }
             | ExitCriterion::Text { .. }
@@ -109,19 +111,18 @@ impl Driver {
         };
         self.record(check_intent(&call, criterion));
         self.running.insert(call.clone(), CancellationToken::new());
-        let job = Job {
+        let attempt = TaskAttempt {
             session: self.journal.session().clone(),
             call,
             task: node.clone(),
             work,
             workspace: PathBuf::from(&self.state.session.workspace),
             confined: self.is_confined(node),
-            brief: None,
         };
         if self.options.durability == CallDurability::Grouped {
-            self.early.push(job);
+            self.early.push(attempt);
         } else {
-            self.starts.push(DeferredAction::Job(Box::new(job)));
+            self.starts.push(DeferredAction::Attempt(Box::new(attempt)));
         }
     }
 

@@ -78,8 +78,8 @@ impl Driver {
         self.unacknowledged.push_back(UnacknowledgedBatch { ack, head: self.state.seq, starts });
         let durable = idle && self.drain_commits()?;
         self.publish_head();
-        for job in std::mem::take(&mut self.early) {
-            self.start_job(job);
+        for attempt in std::mem::take(&mut self.early) {
+            self.start_attempt(attempt);
         }
         Ok(durable)
     }
@@ -104,7 +104,7 @@ impl Driver {
 
     pub(super) fn run_deferred(&mut self, start: DeferredAction) {
         match start {
-            DeferredAction::Job(job) => self.start_job(*job),
+            DeferredAction::Attempt(attempt) => self.start_attempt(*attempt),
             DeferredAction::Effect(DriverEffect::Cancel(call)) => {
                 self.cancel_attempt(&call);
             }

@@ -30,13 +30,13 @@ mod task_brief;
 pub(super) use commit::journal_row;
 use commit::next_acknowledgement;
 
+use super::EngineOptions;
 use super::agent_port::{AgentPortMessage, AgentPortReceiver};
 use super::controller::{self, DriverEffect};
 use super::coordinator;
 use super::coordinator::queue::ReadyQueue;
 use super::coordinator::resources::ResourceLedger;
 use super::plan_rows::changed_plan_row;
-use super::{EngineOptions, Job};
 use planwright_model::event::{
     ApprovalEvent, CallEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record,
     TaskEvent,
@@ -45,7 +45,7 @@ use planwright_model::{Answer, CallId, Request, RequestId, Seq, SkipReason, Task
 use planwright_state::{RunPhase, SessionState};
 use planwright_store::{AppendAck, Journal, SideWrite, StoreError};
 use planwright_text::Redactor;
-use planwright_tools::process::CallReport;
+use planwright_tools::{AttemptReport, TaskAttempt};
 
 /// How many reports of running calls may wait; a chatty command is slowed down, never buffered without bound.
 const REPORTS: usize = 256;
@@ -72,7 +72,7 @@ pub enum EngineError {
 
 /// What the driver starts once a batch is durable.
 enum DeferredAction {
-    Job(Box<Job>),
+    Attempt(Box<TaskAttempt>),
     Effect(DriverEffect),
     Stage,
     /// Tells an agent that what it handed in is durable.
@@ -96,8 +96,8 @@ pub(super) struct Driver {
     published: watch::Sender<Seq>,
     /// The last durable event, until it is published.
     durable: Option<Seq>,
-    reports_in: mpsc::Sender<(CallId, CallReport)>,
-    reports: mpsc::Receiver<(CallId, CallReport)>,
+    reports_in: mpsc::Sender<(CallId, AttemptReport)>,
+    reports: mpsc::Receiver<(CallId, AttemptReport)>,
     workers: JoinSet<()>,
     worker_calls: HashMap<tokio::task::Id, CallId>,
     /// Calls that were started or are about to be, with the way to end them.
@@ -126,7 +126,7 @@ pub(super) struct Driver {
     flushed: Option<Instant>,
     starts: Vec<DeferredAction>,
     /// Calls that may start before their intent is durable, because repeating them is safe.
-    early: Vec<Job>,
+    early: Vec<TaskAttempt>,
     unacknowledged: VecDeque<UnacknowledgedBatch>,
     since_checkpoint: u64,
     /// Calls that a rate limit refused since the last look.
@@ -212,7 +212,7 @@ impl Driver {
     pub(super) async fn run(mut self, first: Vec<Event>) -> Result<(), EngineError> {
         let worked = AssertUnwindSafe(self.run_loop(first)).catch_unwind().await;
         self.publish_head();
-        self.options.runner.close().await;
+        self.options.executor.close().await;
         match worked {
             Ok(ended) => {
                 let error = ended.as_ref().err().map(tracing::field::display);

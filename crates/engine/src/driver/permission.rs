@@ -70,7 +70,7 @@ impl Driver {
         if !self.is_confined(node) {
             return CommandPlacement::Unconfined { workspace };
         }
-        match self.options.runner.sandbox_state() {
+        match self.options.executor.sandbox_state() {
             SandboxState::Enforced => CommandPlacement::Confined { workspace },
             SandboxState::NotEnforced { why } => {
                 CommandPlacement::BareEnvironment { workspace, why }
@@ -105,7 +105,7 @@ impl Driver {
         if let Some(what) = find_danger(command) {
             return Some(CommandAskReason::Dangerous { what });
         }
-        match self.options.runner.sandbox_state() {
+        match self.options.executor.sandbox_state() {
             SandboxState::Enforced => None,
             SandboxState::NotEnforced { why } => Some(CommandAskReason::Unconfined { why }),
         }

@@ -10,8 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{DeferredAction, Driver};
 use crate::coordinator::adapt::{JobPressure, load_per_core, next_jobs};
 use crate::coordinator::queue::ReadyQueue;
-use crate::job::JobWork;
-use crate::{CallDurability, Job, TaskRef, caps, controller, coordinator};
+use crate::{CallDurability, caps, controller, coordinator};
 use planwright_model::event::{
     ApprovalEvent, CallEvent, PauseCause, RepeatClass, RiskClass, RunEvent, TaskEvent,
 };
@@ -19,13 +18,14 @@ use planwright_model::{
     CallId, Category, Digest, ExecutionFailure, RepeatPolicy, RunKind, TaskNode,
 };
 use planwright_state::RunPhase;
+use planwright_tools::{AttemptWork, TaskAttempt, TaskRef};
 
 impl Driver {
     pub(super) fn rebuild_queue(&mut self) {
         self.held.clear();
         let Some(current) = &self.state.plan.current else { return };
         let available = |tool: &str| {
-            self.options.runner.has_tool(tool) && !self.refused.iter().any(|it| it == tool)
+            self.options.executor.has_tool(tool) && !self.refused.iter().any(|it| it == tool)
         };
         self.queue =
             ReadyQueue::new(&current.plan, &current.facts, self.options.features, available);
@@ -170,7 +170,7 @@ impl Driver {
         let now = (self.options.clock)();
         let refused_ms = match self.task_node(task) {
             Some(node) => {
-                self.state.breakers.open_for_ms(self.options.runner.tool_identity(node).0, now)
+                self.state.breakers.open_for_ms(self.options.executor.tool_identity(node).0, now)
             }
             None => 0,
         };
@@ -184,7 +184,9 @@ impl Driver {
 
     pub(super) fn start_task(&mut self, task: usize) {
         let current = self.state.plan.current.as_ref();
-        let Some(node) = current.and_then(|current| TaskRef::new(current, task)) else { return };
+        let Some(node) = current.and_then(|current| TaskRef::new(&current.plan, task)) else {
+            return;
+        };
         let attempt = self.state.tasks.row(task).attempt + 1;
         let depth =
             self.state.plan.current.as_ref().and_then(|now| now.facts.depth.get(task)).copied();
@@ -194,14 +196,14 @@ impl Driver {
             depth: depth.unwrap_or(0),
             affinity_delta: coordinator::affinity_delta(
                 &node,
-                self.options.runner.tool_identity(&node).0,
+                self.options.executor.tool_identity(&node).0,
             ),
         };
         match &node.run {
             RunKind::Human {} => self.record(TaskEvent::HandedOver { task: node.id.clone() }),
-            RunKind::Agent {} if self.options.runner.runs_agents() => {
+            RunKind::Agent {} if self.options.executor.runs_agents() => {
                 self.record(started);
-                self.start_agent(task, &node, attempt);
+                self.start_agent(&node, attempt);
             }
             RunKind::Agent {} => {
                 self.record(started);
@@ -233,19 +235,19 @@ impl Driver {
                     && self.options.durability == CallDurability::Grouped;
                 let session = self.journal.session().clone();
                 let confined = self.is_confined(&node);
-                let work = JobWork::Attempt;
-                let job = Job { session, call, task: node, work, workspace, confined, brief: None };
+                let work = AttemptWork::Task;
+                let attempt = TaskAttempt { session, call, task: node, work, workspace, confined };
                 if safe {
-                    self.early.push(job);
+                    self.early.push(attempt);
                 } else {
-                    self.starts.push(DeferredAction::Job(Box::new(job)));
+                    self.starts.push(DeferredAction::Attempt(Box::new(attempt)));
                 }
             }
         }
     }
 
     pub(super) fn call_intent(&self, call: &CallId, node: &TaskNode, command: &str) -> CallEvent {
-        let (tool, version) = self.options.runner.tool_identity(node);
+        let (tool, version) = self.options.executor.tool_identity(node);
         let input = serde_json::json!({ "command": command });
         CallEvent::Intended {
             call: call.clone(),

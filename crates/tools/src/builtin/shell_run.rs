@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use super::parse_args;
 use crate::Toolbox;
 use crate::context::{CallProgress, ToolContext};
+use crate::executor::AttemptEvent;
 use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
-use crate::process::{self, CALL_VARIABLE, CallReport, CommandOutput, ProcessSpec};
+use crate::process::{self, CALL_VARIABLE, CommandOutput, ProcessSpec};
 use crate::sandbox::{CommandConfinement, HELPER_FAILED};
 use crate::text_limit;
 use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
@@ -132,21 +133,20 @@ pub(super) async fn run_confined(
     };
     let before = scan_protected_roots(toolbox).await?;
     let collected =
-        process::run_and_collect(spec, context.cancel.clone(), context.call.clone(), |report| {
-            match report {
-                CallReport::Spawned { pid, started_ticks } => {
+        process::run_and_collect(spec, context.cancel.clone(), context.call.clone(), |event| {
+            match event {
+                AttemptEvent::Spawned { pid, started_ticks } => {
                     context.report_progress(CallProgress::Spawned {
                         pid: *pid,
                         started_ticks: *started_ticks,
                     });
                 }
-                CallReport::Output { stream, text } => {
+                AttemptEvent::Output { stream, text } => {
                     context.report_progress(CallProgress::Output {
                         stream: *stream,
                         text: text.clone(),
                     });
                 }
-                CallReport::Ended { .. } => {}
             }
         })
         .await;

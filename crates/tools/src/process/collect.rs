@@ -5,7 +5,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{CallReport, CallReporter, ProcessSpec, run_command};
+use super::{ProcessSpec, run_command};
+use crate::executor::{AttemptEvent, AttemptEventSink, AttemptOutcome, AttemptReport};
 use planwright_model::CallId;
 use planwright_model::event::CallOutcome;
 
@@ -19,33 +20,26 @@ pub struct CommandOutput {
     pub dropped_bytes: u64,
 }
 
-/// Runs a command; every report is also passed to `notice` immediately.
+/// Runs a command; every event is also passed to `notice` immediately.
 pub async fn run_and_collect(
     spec: ProcessSpec,
     cancel: CancellationToken,
     call: CallId,
-    notice: impl Fn(&CallReport),
+    notice: impl Fn(&AttemptEvent),
 ) -> CommandOutput {
     let (sender, mut receiver) = mpsc::channel(64);
-    let running = tokio::spawn(run_command(spec, cancel, CallReporter::new(call, sender)));
+    let events = AttemptEventSink::new(call, sender);
+    let running = tokio::spawn(run_command(spec, cancel, events));
     let mut output = String::new();
-    let mut ended = None;
     while let Some((_, report)) = receiver.recv().await {
-        notice(&report);
-        match report {
-            CallReport::Output { text, .. } => output.push_str(&text),
-            CallReport::Ended { outcome, elapsed, output_bytes, dropped_bytes, .. } => {
-                ended = Some((outcome, elapsed, output_bytes, dropped_bytes));
-            }
-            CallReport::Spawned { .. } => {}
+        let AttemptReport::Event(event) = report else { break };
+        notice(&event);
+        if let AttemptEvent::Output { text, .. } = event {
+            output.push_str(&text);
         }
     }
-    let joined = running.await;
-    let (outcome, elapsed, output_bytes, dropped_bytes) = ended.unwrap_or_else(|| {
-        let message = joined
-            .err()
-            .map_or_else(|| "it ended without a word".to_owned(), |error| error.to_string());
-        (CallOutcome::CouldNotStart { message }, Duration::ZERO, 0, 0)
-    });
+    let ended =
+        running.await.unwrap_or_else(|error| AttemptOutcome::could_not_start(error.to_string()));
+    let AttemptOutcome { outcome, elapsed, output_bytes, dropped_bytes, .. } = ended;
     CommandOutput { outcome, output, elapsed, output_bytes, dropped_bytes }
 }

@@ -32,8 +32,8 @@ use output::{OutputLimiter, OutputLines};
 pub(crate) use owner::OwnedMark;
 pub use owner::end_orphaned_servers;
 
+use crate::executor::{AttemptEvent, AttemptEventSink, AttemptOutcome};
 use crate::sandbox::{ARGV0, SandboxLauncher};
-use planwright_model::CallId;
 use planwright_model::event::{CallOutcome, OutputStream, Usage};
 use planwright_text::Redactor;
 
@@ -74,77 +74,34 @@ pub enum LaunchMode {
     Model { environment: BTreeMap<String, String>, launcher: Option<SandboxLauncher> },
 }
 
-/// The reports of a running call, in order; `Ended` is the last.
-#[derive(Debug)]
-pub enum CallReport {
-    Spawned {
-        pid: u32,
-        started_ticks: u64,
-    },
-    Output {
-        stream: OutputStream,
-        text: String,
-    },
-    Ended {
-        outcome: CallOutcome,
-        elapsed: Duration,
-        output_bytes: u64,
-        dropped_bytes: u64,
-        usage: Usage,
-    },
-}
-
-impl CallReport {
-    /// The last report of a call that produced no output.
-    pub fn ended_without_output(outcome: CallOutcome) -> Self {
-        Self::Ended {
-            outcome,
-            elapsed: Duration::ZERO,
-            output_bytes: 0,
-            dropped_bytes: 0,
-            usage: Usage::default(),
-        }
-    }
-}
-
-/// The sink for the reports of one call.
-#[derive(Clone, Debug)]
-pub struct CallReporter {
-    call: CallId,
-    sender: mpsc::Sender<(CallId, CallReport)>,
-}
-
-impl CallReporter {
-    pub fn new(call: CallId, sender: mpsc::Sender<(CallId, CallReport)>) -> Self {
-        Self { call, sender }
-    }
-
-    /// Waits for capacity. The receiver is only gone when the entire session is, and then nothing is lost.
-    pub async fn send(&self, report: CallReport) {
-        let _ = self.sender.send((self.call.clone(), report)).await;
-    }
-}
-
 /// Runs a command to its end. Never fails: an error is an outcome.
-pub async fn run_command(spec: ProcessSpec, cancel: CancellationToken, reports: CallReporter) {
+pub async fn run_command(
+    spec: ProcessSpec,
+    cancel: CancellationToken,
+    events: AttemptEventSink,
+) -> AttemptOutcome {
     let begun = Instant::now();
     let mut limiter = OutputLimiter::new(spec.output_limit);
     let outcome = match spawn_command(&spec) {
-        Ok(child) => supervise_child(child, &spec, &cancel, &reports, &mut limiter).await,
+        Ok(child) => supervise_child(child, &spec, &cancel, &events, &mut limiter).await,
         Err(error) => CallOutcome::CouldNotStart { message: start_failure_message(&spec, &error) },
     };
     for (stream, text) in limiter.take_tail() {
-        reports.send(CallReport::Output { stream, text }).await;
+        send_event(&events, AttemptEvent::Output { stream, text }).await;
     }
     let (output_bytes, dropped_bytes) = limiter.byte_totals();
-    let ended = CallReport::Ended {
+    AttemptOutcome {
         outcome,
         elapsed: begun.elapsed(),
         output_bytes,
         dropped_bytes,
         usage: Usage::default(),
-    };
-    reports.send(ended).await;
+    }
+}
+
+/// Reports an event. Whoever is refused was left behind with the session, and there is nobody to tell.
+async fn send_event(events: &AttemptEventSink, event: AttemptEvent) {
+    let _ = events.send(event).await;
 }
 
 fn spawn_command(spec: &ProcessSpec) -> std::io::Result<Child> {
@@ -194,15 +151,14 @@ async fn supervise_child(
     mut child: Child,
     spec: &ProcessSpec,
     cancel: &CancellationToken,
-    reports: &CallReporter,
+    events: &AttemptEventSink,
     limiter: &mut OutputLimiter,
 ) -> CallOutcome {
     let pid = child.id().unwrap_or_default();
     // Kills whatever the command left in its group, even if nobody waits for it anymore.
     let _guard = GroupGuard(pid);
-    reports
-        .send(CallReport::Spawned { pid, started_ticks: start_ticks(pid).unwrap_or_default() })
-        .await;
+    let started_ticks = start_ticks(pid).unwrap_or_default();
+    send_event(events, AttemptEvent::Spawned { pid, started_ticks }).await;
     let (pieces_in, mut pieces) = mpsc::channel::<OutputChunk>(16);
     if let Some(pipe) = child.stdout.take() {
         tokio::spawn(forward_pipe(pipe, OutputStream::Stdout, pieces_in.clone()));
@@ -234,7 +190,7 @@ async fn supervise_child(
                 Some((stream, bytes)) => {
                     lines.push(stream, &bytes);
                     if lines.is_large() {
-                        flush_lines(&mut lines, limiter, reports).await;
+                        flush_lines(&mut lines, limiter, events).await;
                         flush_at = None;
                     } else if flush_at.is_none() {
                         flush_at = Some(tokio::time::Instant::now() + FLUSH_DELAY);
@@ -243,12 +199,12 @@ async fn supervise_child(
                 None => pipes_open = false,
             },
             () = sleep_until_flush(flush_at), if flush_at.is_some() => {
-                flush_lines(&mut lines, limiter, reports).await;
+                flush_lines(&mut lines, limiter, events).await;
                 flush_at = None;
             }
         }
     };
-    drain_pipes(&mut pieces, lines, limiter, reports).await;
+    drain_pipes(&mut pieces, lines, limiter, events).await;
     if let LaunchMode::Model { .. } = &spec.launch {
         end_call_leftovers(spec).await;
     }
@@ -278,23 +234,27 @@ async fn drain_pipes(
     pieces: &mut mpsc::Receiver<OutputChunk>,
     mut lines: OutputLines,
     limiter: &mut OutputLimiter,
-    reports: &CallReporter,
+    events: &AttemptEventSink,
 ) {
     let end = tokio::time::Instant::now() + DRAIN_TIMEOUT;
     while let Ok(Some((stream, bytes))) = tokio::time::timeout_at(end, pieces.recv()).await {
         lines.push(stream, &bytes);
         if lines.is_large() {
-            flush_lines(&mut lines, limiter, reports).await;
+            flush_lines(&mut lines, limiter, events).await;
         }
     }
     for (stream, text) in lines.finish() {
-        emit_output(stream, text, limiter, reports).await;
+        emit_output(stream, text, limiter, events).await;
     }
 }
 
-async fn flush_lines(lines: &mut OutputLines, limiter: &mut OutputLimiter, reports: &CallReporter) {
+async fn flush_lines(
+    lines: &mut OutputLines,
+    limiter: &mut OutputLimiter,
+    events: &AttemptEventSink,
+) {
     for (stream, text) in lines.take_complete() {
-        emit_output(stream, text, limiter, reports).await;
+        emit_output(stream, text, limiter, events).await;
     }
 }
 
@@ -302,10 +262,10 @@ async fn emit_output(
     stream: OutputStream,
     text: String,
     limiter: &mut OutputLimiter,
-    reports: &CallReporter,
+    events: &AttemptEventSink,
 ) {
     if let Some(text) = limiter.admit(stream, text) {
-        reports.send(CallReport::Output { stream, text }).await;
+        send_event(events, AttemptEvent::Output { stream, text }).await;
     }
 }
 
@@ -343,12 +303,14 @@ fn exit_outcome(status: std::io::Result<std::process::ExitStatus>) -> CallOutcom
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::AttemptReport;
+    use planwright_model::CallId;
 
     async fn reports(
         command: &str,
         limit: Duration,
         cancel_after: Option<Duration>,
-    ) -> Vec<CallReport> {
+    ) -> Vec<AttemptReport> {
         let spec = ProcessSpec {
             shell: Vec::new(),
             command: command.into(),
@@ -363,7 +325,12 @@ mod tests {
         let cancel = CancellationToken::new();
         let (sender, mut receiver) = mpsc::channel(4);
         let call = CallId { task: "a".into(), attempt: 1, step: 1 };
-        let job = tokio::spawn(run_command(spec, cancel.clone(), CallReporter::new(call, sender)));
+        let events = AttemptEventSink::new(call, sender);
+        let own = cancel.clone();
+        let job = tokio::spawn(async move {
+            let outcome = run_command(spec, own, events.clone()).await;
+            events.finish(outcome).await;
+        });
         if let Some(wait) = cancel_after {
             tokio::time::sleep(wait).await;
             cancel.cancel();
@@ -376,18 +343,18 @@ mod tests {
         all
     }
 
-    fn outcome(reports: &[CallReport]) -> &CallOutcome {
+    fn outcome(reports: &[AttemptReport]) -> &CallOutcome {
         match reports.last() {
-            Some(CallReport::Ended { outcome, .. }) => outcome,
+            Some(AttemptReport::Ended(ended)) => &ended.outcome,
             other => panic!("the last report is {other:?}"),
         }
     }
 
-    fn output(reports: &[CallReport]) -> String {
+    fn output(reports: &[AttemptReport]) -> String {
         reports
             .iter()
             .filter_map(|report| match report {
-                CallReport::Output { text, .. } => Some(text.as_str()),
+                AttemptReport::Event(AttemptEvent::Output { text, .. }) => Some(text.as_str()),
                 _ => None,
             })
             .collect()
@@ -400,7 +367,9 @@ mod tests {
         let all = reports("echo one; echo two >&2; exit 3", LONG, None).await;
         assert_eq!(*outcome(&all), CallOutcome::Exited { code: 3 });
         assert!(output(&all).contains("one\n") && output(&all).contains("two\n"));
-        assert!(matches!(all[0], CallReport::Spawned { pid, .. } if pid > 0));
+        assert!(
+            matches!(all[0], AttemptReport::Event(AttemptEvent::Spawned { pid, .. }) if pid > 0)
+        );
     }
 
     #[tokio::test]
@@ -428,7 +397,9 @@ mod tests {
         let all =
             reports("i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done", LONG, None)
                 .await;
-        let Some(CallReport::Ended { output_bytes, dropped_bytes, .. }) = all.last() else {
+        let Some(AttemptReport::Ended(AttemptOutcome { output_bytes, dropped_bytes, .. })) =
+            all.last()
+        else {
             panic!()
         };
         assert!(*output_bytes > 10_000 && *dropped_bytes > 0);

@@ -1,0 +1,240 @@
+//! Tasks of agents by the built-in agent, and commands as local processes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::AgentPort;
+use planwright_agents::{
+    AgentJob, AgentServices, DependencyResult, HANDED_OVER, TASK_CAP, is_tool_configured,
+};
+use planwright_model::event::{AgentEvent, CallOutcome, SessionEvent};
+use planwright_model::requests::task_limit_request;
+use planwright_model::{
+    AgentProfile, Category, ChoiceAction, ExecutionFailure, Request, RequestId, RunKind, TaskNode,
+};
+use planwright_state::AgentProgress;
+use planwright_tools::affinity::{self, RankedTool, ToolProfiles};
+use planwright_tools::context::HeldPermit;
+use planwright_tools::permission::SandboxState;
+use planwright_tools::{
+    AttemptEventSink, AttemptOutcome, LocalProcessExecutor, TaskAttempt, TaskExecutor, ToolRegistry,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// What is known about the tools of a registry right now.
+pub type ToolProfileLookup = Arc<dyn Fn(&ToolRegistry) -> ToolProfiles + Send + Sync>;
+
+/// What an agent knows when it begins.
+#[derive(Clone, Debug, Default)]
+pub struct AgentBrief {
+    pub goal: Option<String>,
+    /// What came of the tasks that it depends on.
+    pub context: Vec<DependencyResult>,
+    /// The plan around the task, a line for each task that matters to it.
+    pub overview: Vec<String>,
+    /// How far an interrupted attempt had come.
+    pub past: Option<AgentProgress>,
+}
+
+/// Shell tasks become local processes, those of agents go to the built-in agent.
+#[derive(Clone)]
+pub struct BuiltInAgentExecutor {
+    pub processes: LocalProcessExecutor,
+    pub services: AgentServices,
+    pub port: AgentPort,
+    /// What is known about the tools, for the choice among them.
+    pub profiles: ToolProfileLookup,
+}
+
+impl std::fmt::Debug for BuiltInAgentExecutor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BuiltInAgentExecutor").field("kit", &self.services).finish_non_exhaustive()
+    }
+}
+
+impl TaskExecutor for BuiltInAgentExecutor {
+    fn start(
+        &self,
+        attempt: TaskAttempt,
+        events: AttemptEventSink,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, AttemptOutcome> {
+        if !matches!(attempt.task.run, RunKind::Agent {}) {
+            return self.processes.start(attempt, events, cancel);
+        }
+        Box::pin(async move {
+            let begun = Instant::now();
+            let outcome = self.run_within_limit(&attempt, &cancel).await;
+            // Everything the agent said goes before the end of its attempt.
+            self.port.flush().await;
+            AttemptOutcome { elapsed: begun.elapsed(), ..AttemptOutcome::without_output(outcome) }
+        })
+    }
+
+    fn runs_agents(&self) -> bool {
+        true
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.services.toolbox.stop_servers())
+    }
+
+    fn tool_identity(&self, task: &TaskNode) -> (&'static str, &'static str) {
+        match task.run {
+            RunKind::Agent {} => ("agent", "1"),
+            _ => self.processes.tool_identity(task),
+        }
+    }
+
+    fn sandbox_state(&self) -> SandboxState {
+        self.processes.sandbox_state()
+    }
+
+    fn has_tool(&self, name: &str) -> bool {
+        self.services.toolbox.can_offer(name) && is_tool_configured(&self.services.toolbox, name)
+    }
+}
+
+fn critical(code: &str, message: &str) -> ExecutionFailure {
+    ExecutionFailure::new(code, Category::Critical, message)
+}
+
+impl BuiltInAgentExecutor {
+    /// Ends an agent at the time limit of its task, where it has one.
+    async fn run_within_limit(
+        &self,
+        attempt: &TaskAttempt,
+        cancel: &CancellationToken,
+    ) -> CallOutcome {
+        let Some(limit_seconds) = attempt.task.timeout_seconds else {
+            return self.run_agent(attempt, cancel).await;
+        };
+        let own = cancel.child_token();
+        let running = self.run_agent(attempt, &own);
+        tokio::pin!(running);
+        tokio::select! {
+            outcome = &mut running => outcome,
+            () = tokio::time::sleep(Duration::from_secs(limit_seconds)) => {
+                own.cancel();
+                match running.await {
+                    CallOutcome::Cancelled => CallOutcome::TimedOut { limit_seconds },
+                    ended => ended,
+                }
+            }
+        }
+    }
+
+    async fn run_agent(&self, attempt: &TaskAttempt, cancel: &CancellationToken) -> CallOutcome {
+        self.reach_servers(cancel).await;
+        let mut work = self.agent_job(attempt, cancel).await;
+        let say = |event: AgentEvent| self.port.record(event);
+        let mut end = self.services.run_attempt(&work, &say, cancel).await;
+        while let Err(failure) = &end.result
+            && failure.code == TASK_CAP
+            && !cancel.is_cancelled()
+        {
+            self.port.flush().await;
+            let request =
+                task_limit_request(RequestId::UNASSIGNED, &attempt.task, &failure.message);
+            match self.ask_at_limit(request, &work.held, cancel).await {
+                _ if cancel.is_cancelled() => {
+                    end.result = Err(critical("cancelled", "the task was cancelled"));
+                }
+                Some(ChoiceAction::HandToMe) => {
+                    end.result = Err(critical(HANDED_OVER, "the person takes it over"));
+                }
+                Some(ChoiceAction::GoOn) => {
+                    self.renew_budget(attempt, &mut work).await;
+                    end = self.services.run_attempt(&work, &say, cancel).await;
+                }
+                _ => break,
+            }
+        }
+        match end.result {
+            Ok(_) => CallOutcome::Exited { code: 0 },
+            Err(failure) if failure.code == "cancelled" => CallOutcome::Cancelled,
+            Err(failure) => CallOutcome::Errored { failure },
+        }
+    }
+
+    async fn agent_job(&self, attempt: &TaskAttempt, cancel: &CancellationToken) -> AgentJob {
+        let brief = self.port.agent_brief(&attempt.task.id).await.unwrap_or_default();
+        let permits = self.services.toolbox.permits();
+        // A cancelled attempt gets none: the agent sees the cancellation before it does anything.
+        let permit = permits.acquire_unless_cancelled(cancel).await;
+        AgentJob {
+            goal: brief.goal,
+            context: brief.context,
+            overview: brief.overview,
+            past: brief.past,
+            gate: Some(self.port.gate_policy(&self.services.gate)),
+            affinity: self.rank_tools(&attempt.task),
+            held: permit.map(HeldPermit::new).unwrap_or_default(),
+            ..AgentJob::new(Arc::new(TaskNode::clone(&attempt.task)), attempt.call.attempt)
+        }
+    }
+
+    /// Gives an agent that may go on as much again as it had.
+    async fn renew_budget(&self, attempt: &TaskAttempt, work: &mut AgentJob) {
+        work.past = self.port.agent_progress(&attempt.task.id).await;
+        if self.services.attempt_profile(work) == AgentProfile::Large {
+            let (task, attempt) = (attempt.task.id.clone(), attempt.call.attempt);
+            self.port.record(AgentEvent::BudgetRenewed { task: task.clone(), attempt });
+            work.past = self.port.agent_progress(&task).await;
+        } else {
+            work.granted += self.services.limits.react_max_iterations;
+        }
+    }
+
+    /// Asks whether a task may go on, and leaves its slot to others meanwhile. Only a task that goes on waits for a slot
+    /// again.
+    async fn ask_at_limit(
+        &self,
+        request: Request,
+        held: &HeldPermit,
+        cancel: &CancellationToken,
+    ) -> Option<ChoiceAction> {
+        let ends = cancel.child_token();
+        let asking = async {
+            let action = tokio::select! {
+                answer = self.port.ask_person(request) => answer.map(|answer| answer.action),
+                () = cancel.cancelled() => None,
+            };
+            if action != Some(ChoiceAction::GoOn) {
+                ends.cancel();
+            }
+            action
+        };
+        held.release_while(self.services.toolbox.permits(), &ends, asking).await
+    }
+
+    /// Starts the servers of the config before the first task of an agent. What cannot be reached is told, not fatal.
+    async fn reach_servers(&self, cancel: &CancellationToken) {
+        let reports = tokio::select! {
+            reports = self.services.toolbox.connect_servers() => reports,
+            () = cancel.cancelled() => return,
+        };
+        for report in reports {
+            let troubles = report.outcome.err().into_iter().chain(report.left_out);
+            for trouble in troubles {
+                let what = format!("server {}: {trouble}", report.server);
+                let what = self.services.toolbox.redactor().redact(&what).into_owned();
+                self.port.record(SessionEvent::AnomalyNoted { what });
+            }
+        }
+    }
+
+    /// The tools by how well they fit a task; a score given in the plan goes before a calculated one.
+    fn rank_tools(&self, task: &TaskNode) -> Vec<RankedTool> {
+        let year = jiff::Zoned::now().year();
+        let features = affinity::extract_features(&task.description, year);
+        let profiles = (self.profiles)(&self.services.toolbox.registry());
+        let profiles: Vec<_> = profiles.iter().collect();
+        affinity::rank_tools(&features, &profiles, &task.tool_affinity, &task.tools)
+    }
+}

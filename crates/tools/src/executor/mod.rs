@@ -1,0 +1,54 @@
+//! Executors: whoever carries out attempts at tasks. Local processes are here, the built-in agent is in `engine`; the
+//! driver cannot tell them apart, and every executor passes the same [`conformance`] suite.
+
+mod attempt;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+mod local_process;
+
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+pub use attempt::{
+    AttemptEvent, AttemptEventSink, AttemptHasEnded, AttemptOutcome, AttemptReport, AttemptWork,
+    TaskAttempt, TaskRef,
+};
+pub use local_process::LocalProcessExecutor;
+
+use crate::permission::SandboxState;
+use planwright_model::TaskNode;
+
+/// Runs one attempt of a task somewhere and reports what happens.
+pub trait TaskExecutor: Send + Sync {
+    /// The whole attempt. What happens meanwhile goes to `events`, before the end. Cancelling leads to a prompt end. It
+    /// never fails: an error is an outcome. A panic fails this attempt and nothing else.
+    fn start(
+        &self,
+        attempt: TaskAttempt,
+        events: AttemptEventSink,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, AttemptOutcome>;
+
+    /// Name and version of the tool that carries the task out.
+    fn tool_identity(&self, task: &TaskNode) -> (&'static str, &'static str);
+
+    /// Whether tasks of agents can be carried out.
+    fn runs_agents(&self) -> bool {
+        false
+    }
+
+    /// Whether commands can be confined here.
+    fn sandbox_state(&self) -> SandboxState {
+        SandboxState::Enforced
+    }
+
+    /// Whether an agent could be given the tool here: it is registered and set up.
+    fn has_tool(&self, _name: &str) -> bool {
+        true
+    }
+
+    /// Ends what outlives single attempts, once the session is over.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
