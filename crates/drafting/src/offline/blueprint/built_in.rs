@@ -30,9 +30,9 @@ families! {
     "finance": "business_loan", "household_budget", "improve_credit", "organize_finances", "pay_off_debt", "refinance_loan", "retirement_planning", "save_money", "start_investing", "switch_provider";
     "habit": "call_family", "cleaning_routine", "daily_habit", "exercise_routine", "inbox_zero", "journaling", "maintenance_routine", "meal_planning", "medication", "meditation", "reading_goal", "weekly_planning", "weekly_review";
     "health": "eat_differently", "find_therapist", "health_checkup", "lose_weight", "make_friends", "manage_condition", "mental_wellbeing", "prepare_surgery", "quit_habit", "recover_from_injury", "sleep_better";
-    "household": "adapt_home", "car_repair", "clear_space", "declutter_home", "deep_clean", "digitize_photos", "emergency_plan", "fit_out_room", "garden_cleanup", "garden_redesign", "home_inventory", "organize_photos", "pest_control", "plant_tree", "seasonal_check", "vegetable_garden";
+    "household": "adapt_home", "car_repair", "clear_space", "declutter_home", "deep_clean", "digitize_photos", "emergency_plan", "fit_out_room", "garden_cleanup", "garden_redesign", "home_inventory", "organize_photos", "pest_control", "plant_tree", "quick_clean", "seasonal_check", "vegetable_garden";
     "infrastructure": "backup_and_recovery", "ci_setup", "containerize", "data_rescue", "home_backup", "home_network", "home_server", "infrastructure_setup", "monitoring_setup", "replace_server", "uptime_check";
-    "learning": "finish_course", "improve_language", "learn_instrument", "learn_language", "learn_programming", "learn_skill", "learn_theory", "plan_semester", "public_speaking";
+    "learning": "finish_course", "improve_language", "learn_cooking", "learn_instrument", "learn_language", "learn_programming", "learn_skill", "learn_sport", "learn_theory", "plan_semester", "public_speaking";
     "migration": "ci_migration", "cloud_migration", "database_migration", "database_upgrade", "fleet_migration", "personal_switch", "system_migration", "tool_migration";
     "move": "find_roommate", "move_abroad", "move_house", "move_in_together", "office_move", "rent_home";
     "organization": "campaign", "organizational_change", "platform_change", "run_for_office", "safety_drill", "start_volunteering", "team_reorganization", "volunteer_group";
@@ -47,9 +47,9 @@ families! {
     "small": "book_appointment", "book_ticket", "buy_gift", "device_setup", "difficult_talk", "fill_form", "finish_document", "hacked_account", "make_call", "pack_bags", "pay_or_cancel", "run_errand", "send_message", "slow_computer", "small_chore", "small_fix", "small_install";
     "software": "accessibility_work", "api_design", "auth_feature", "bug_hunt", "build_time", "code_audit", "dependency_upgrade", "flaky_tests", "hobby_game", "load_preparation", "new_app", "performance_work", "production_investigation", "refactoring", "review_change", "small_script", "software_feature", "software_release", "tech_spike", "test_coverage", "website";
     "talk": "conference_talk", "lightning_talk", "poster", "thesis_defense", "work_presentation";
-    "text": "blog_post", "childrens_book", "essay", "grant_proposal", "lab_report", "letter", "literature_review", "nonfiction_book", "novel", "phd_thesis", "publish_book", "report_document", "research_paper", "scholarship", "screenplay", "short_story", "speech", "thesis";
+    "text": "blog_post", "childrens_book", "essay", "finish_thesis", "grant_proposal", "lab_report", "letter", "literature_review", "nonfiction_book", "novel", "phd_thesis", "publish_book", "report_document", "research_paper", "scholarship", "screenplay", "short_story", "speech", "thesis";
     "training": "cycling_event", "get_fit", "half_marathon", "long_walk", "marathon", "run_5k_10k", "strength_training", "swim_distance", "triathlon";
-    "trip": "bike_tour", "business_trip", "camping_trip", "group_camp", "trip_abroad", "weekend_trip";
+    "trip": "bike_tour", "business_trip", "camping_trip", "group_camp", "road_trip", "trip_abroad", "weekend_trip";
 }
 
 macro_rules! packs {
