@@ -19,7 +19,7 @@ macro_rules! families {
 
 families! {
     "business": "brand_identity", "business_plan", "client_quote", "close_business", "cost_reduction", "crowdfunding", "customer_interviews", "find_cofounder", "fundraising_round", "marketing_campaign", "new_business", "newsletter_launch", "online_course", "online_shop", "overdue_invoices", "price_increase", "product_launch", "quarterly_planning", "rent_office", "sales_pipeline", "service_business", "stocktake", "support_load", "survey", "tender_bid", "trade_fair", "usability_study", "vendor_selection", "webinar", "year_end_close";
-    "career": "career_change", "choose_direction", "freelance_start", "job_search", "phd_position", "promotion", "quit_job", "resume_update";
+    "career": "career_change", "choose_direction", "freelance_start", "job_search", "own_review", "phd_position", "promotion", "quit_job", "resume_update";
     "certificate": "drivers_license";
     "creative": "art_exhibition", "build_pc", "creative_practice", "electronics_project", "enclosure", "handmade_piece", "music_album", "photo_gift", "short_film", "short_video", "write_song";
     "data": "dashboard_or_analysis", "data_cleanup", "data_pipeline", "document_archive", "ml_model";
@@ -40,7 +40,7 @@ families! {
     "people": "hiring", "knowledge_transfer", "lead_project", "mentoring", "new_manager", "onboarding", "performance_reviews", "prioritize_backlog", "shift_plan", "team_conflict", "team_process", "team_training", "work_handover";
     "pets": "adopt_pet", "aquarium", "backyard_chickens", "beekeeping", "pet_sitting", "train_dog";
     "purchase": "buy_equipment", "buy_home", "new_car", "sell_car", "sell_home", "sell_item", "used_car";
-    "renovation": "build_furniture", "build_house", "build_outdoor", "camper_van", "energy_upgrade", "redecorate_room", "renovate_bathroom", "renovate_home", "renovate_kitchen", "repair_job", "restore_furniture";
+    "renovation": "build_furniture", "build_house", "build_outdoor", "camper_van", "energy_upgrade", "paint_outdoors", "redecorate_room", "renovate_bathroom", "renovate_home", "renovate_kitchen", "repair_job", "restore_furniture";
     "rhythm": "on_call_rotation", "one_on_ones", "release_train", "report_routine", "sprint_cadence", "team_meeting", "team_retrospective";
     "security": "compliance_certification", "incident_process", "incident_response", "privacy_compliance", "security_audit", "security_breach", "website_privacy";
     "series": "blog_series", "book_club_meetup", "live_stream", "monthly_project", "newsletter_series", "podcast", "social_posts", "video_series";
