@@ -9,8 +9,8 @@ use planwright_drafting::offline::{
     RoadmapPreferences, SubtypeProposals, TemplateLibrary, build_roadmap, draft_outline,
 };
 use planwright_model::{
-    AdaptationAction, LinkKind, LinkOrigin, NodeDependency, NodeOrigin, NodeType, PlanContext,
-    PlanEdit, PlanNode, PlanOutline, Roadmap, RunKind, TaskAssignee, TaskId,
+    AdaptationAction, LinkKind, LinkOrigin, NodeDependency, NodeFields, NodeOrigin, NodePlace,
+    NodeType, PlanContext, PlanEdit, PlanNode, PlanOutline, Roadmap, RunKind, TaskAssignee, TaskId,
 };
 use planwright_plan::edit::*;
 
@@ -99,6 +99,31 @@ fn milestones_take_no_time_and_have_no_assignee() {
     let doer = PlanEdit::SetDoer { node: "p4.t1".into(), doer: TaskAssignee::Agent, command: None };
     assert!(matches!(edit(&doer), Err(EditError::Milestone { .. })));
     assert_eq!(refused_by(edit(&PlanEdit::Remove { node: "m1".into() })), "G212");
+}
+
+#[test]
+fn a_task_behind_the_last_milestone_becomes_the_last_step_before_it() {
+    let insert = |needs: &[&str]| PlanEdit::Insert {
+        place: NodePlace::After("m1".into()),
+        fields: NodeFields {
+            title: Some("Have a launch party".into()),
+            minutes: Some(120),
+            ..NodeFields::default()
+        },
+        group: false,
+        needs: needs.iter().map(|id| TaskId::from(*id)).collect(),
+        needed_by: Vec::new(),
+    };
+    for needs in [&[] as &[&str], &["p1.t1"]] {
+        let roadmap = edit(&insert(needs)).unwrap().roadmap.unwrap();
+        let root = roadmap.node_tree().children(&roadmap.root_id).last().unwrap().id.clone();
+        assert_eq!(root.as_str(), "m1", "the milestone still ends the plan");
+        let party = roadmap.nodes.iter().find(|node| node.title == "Have a launch party").unwrap();
+        assert_eq!(party.parent_id.as_ref().map(TaskId::as_str), Some("p5"), "{needs:?}");
+    }
+    let error = edit(&insert(&["m1"])).unwrap_err();
+    assert!(matches!(error, EditError::AfterEnd { .. }), "{error}");
+    assert!(error.to_string().contains("which ends the plan"), "{error}");
 }
 
 #[test]

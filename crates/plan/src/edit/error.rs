@@ -49,9 +49,11 @@ pub enum EditError {
     WrongKind { child: &'static str, title: String },
     #[error("the id, the kind and the lane of a node stay as they are")]
     OnlyForNewNodes,
+    #[error("\"{title}\" can't wait for \"{end}\", which ends the plan")]
+    AfterEnd { title: String, end: String },
     #[error("that is how it is already")]
     NothingChanges,
-    #[error("{message} ({rule})")]
+    #[error("{message}")]
     BreaksRule { rule: String, message: String },
 }
 
@@ -83,6 +85,7 @@ impl EditError {
             Self::TakenId { .. } => "choose another id".to_owned(),
             Self::WrongKind { .. } => "choose another kind or another place".to_owned(),
             Self::OnlyForNewNodes => "remove it and add another".to_owned(),
+            Self::AfterEnd { .. } => "let it wait for an earlier task".to_owned(),
             Self::NothingChanges => "nothing was changed".to_owned(),
             Self::BreaksRule { .. } => "the plan was left as it was".to_owned(),
         }

@@ -2,7 +2,7 @@
 
 use planwright_model::{
     AdaptationAction, LinkKind, LinkOrigin, NodeDependency, NodeFields, NodeOrigin, NodePlace,
-    NodeType, PlanNode, TaskId,
+    NodeType, PatternType, PlanNode, TaskId,
 };
 
 use super::draft::PlanEditDraft;
@@ -22,6 +22,8 @@ pub(super) fn insert_node(
     new: &NewNode<'_>,
 ) -> Result<EditSummary, EditError> {
     let title = clean_title(new.fields.title.as_deref().unwrap_or_default())?;
+    let place = place_before_end(work, new, &title)?;
+    let new = &NewNode { place: &place, ..*new };
     let (parent, position) = find_place(work, new.place)?;
     let node = build_node(work, new, &parent, &title)?;
     for other in new.needs.iter().chain(new.needed_by) {
@@ -55,6 +57,42 @@ pub(super) fn insert_node(
         NodePlace::Under(_) => format!("added \"{title}\" to \"{beside}\""),
     };
     Ok(EditSummary { action: AdaptationAction::Add, node_ids: vec![id], reason })
+}
+
+/// A project ends with its last milestone. What is put behind that one becomes the last step before it, unless it waits
+/// for the end.
+fn place_before_end(
+    work: &PlanEditDraft<'_>,
+    new: &NewNode<'_>,
+    title: &str,
+) -> Result<NodePlace, EditError> {
+    let NodePlace::After(named) = new.place else { return Ok(new.place.clone()) };
+    let end = work.find_node(named)?;
+    if new.fields.milestone == Some(true) || !ends_project(work, end) {
+        return Ok(new.place.clone());
+    }
+    if new.needs.contains(named) {
+        return Err(EditError::AfterEnd { title: title.to_owned(), end: end.title.clone() });
+    }
+    let tree = work.tree();
+    let phases = tree.children(&work.outline.root_id).filter(|node| is_phase(node));
+    Ok(match phases.last().filter(|_| !new.group) {
+        Some(phase) => NodePlace::Under(phase.id.clone()),
+        None => NodePlace::Before(named.clone()),
+    })
+}
+
+fn is_phase(node: &PlanNode) -> bool {
+    node.node_type == NodeType::Phase
+}
+
+fn ends_project(work: &PlanEditDraft<'_>, node: &PlanNode) -> bool {
+    let project = work.outline.pattern.as_ref().is_some_and(|spec| {
+        spec.pattern_type == PatternType::MilestoneProject && !spec.is_own_steps()
+    });
+    let tree = work.tree();
+    let last = tree.children(&work.outline.root_id).last();
+    project && node.milestone && last.is_some_and(|last| last.id == node.id)
 }
 
 /// Returns the parent of the new node, and its place in the lane of the node it is named by.

@@ -48,7 +48,9 @@ pub fn preview_changes(
         let planning = &after.planning;
         let Some(outline) = planning.outline.as_deref() else { return Ok(String::new()) };
         let edited = apply_edit(outline, planning.roadmap.as_deref(), edit, &planning.locked)
-            .map_err(|error| planwright_text::clean_line(&error.to_string()).into_owned())?;
+            .map_err(|error| {
+                planwright_text::clean_line(&format!("{error}; {}", error.hint())).into_owned()
+            })?;
         after.planning.outline = Some(Arc::new(edited.outline));
         after.planning.roadmap = edited.roadmap.map(Arc::new);
     }

@@ -104,14 +104,10 @@ fn check_plan_file(text: &str) -> Result<PlanFile, Vec<String>> {
             .violations()
             .iter()
             .map(|found| {
-                let fix = if found.suggested_fix.is_empty() {
-                    String::new()
-                } else {
-                    format!(" {}", found.suggested_fix)
-                };
+                let text = with_fix(&found.message, &found.suggested_fix);
                 match found.line {
-                    Some(line) => format!("line {line}: {}{fix}", found.message),
-                    None => format!("{}{fix}", found.message),
+                    Some(line) => format!("line {line}: {text}"),
+                    None => text,
                 }
             })
             .collect();
@@ -121,6 +117,15 @@ fn check_plan_file(text: &str) -> Result<PlanFile, Vec<String>> {
         Ok(_) => Ok(file),
         Err(cycle) => Err(vec![cycle.to_string()]),
     }
+}
+
+/// What is wrong and what to do about it, as two sentences.
+fn with_fix(message: &str, fix: &str) -> String {
+    if fix.is_empty() {
+        return message.to_owned();
+    }
+    let stop = if message.ends_with(['.', '?', '!', ':']) { "" } else { "." };
+    format!("{message}{stop} {fix}")
 }
 
 /// Puts reasons above a text. Their lines are counted in, so that "line 12" is where the editor has it.
@@ -162,6 +167,14 @@ mod tests {
         assert!(shown.ends_with(text));
         assert_eq!(shown.lines().nth(3), Some("broken"));
         assert_eq!(without_errors(&shown), text);
+    }
+
+    #[test]
+    fn a_reason_and_its_fix_are_two_sentences() {
+        let text =
+            "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"A\"\nrun = { human = true }\n";
+        let reasons = check_plan_file(text).unwrap_err();
+        assert!(reasons[0].contains("true or false. Write"), "{reasons:?}");
     }
 
     #[test]
