@@ -311,6 +311,10 @@ fn propose_plan(draft: &mut DecisionBuilder<'_>) {
     };
     // A plan that is as it was is no new revision: the question is put again, and says so.
     if let Some(same) = draft.state.plan.current.clone().filter(|current| current.hash == hash) {
+        if draft.state.plan.is_approved() {
+            keep_approval(draft);
+            return;
+        }
         let id = draft.state.requests.next_id();
         let (request, words) =
             requests::unchanged_plan_request(id, draft.planning(), &same, draft.now);
@@ -337,6 +341,13 @@ fn propose_plan(draft: &mut DecisionBuilder<'_>) {
         requests::planning_final_request(id, draft.planning(), &revision, draft.now);
     draft.tell_person(words);
     draft.record(ApprovalEvent::Asked { request: Arc::new(request) });
+}
+
+/// A change of an approved plan that was undone, or changed nothing: the approval still names this plan.
+fn keep_approval(draft: &mut DecisionBuilder<'_>) {
+    let text = "The plan is as you approved it; nothing has to be approved again.".to_owned();
+    draft.record(PlanningEvent::Said { text });
+    advance_draft(draft, ControllerOutcome::Approved, None);
 }
 
 /// The thread that checkpoints of a conversation belong to.

@@ -268,3 +268,32 @@ fn a_plan_edited_as_a_file_changes_the_draft_and_round_trips() {
     other.tasks[position].priority = 3;
     assert_eq!(revise(&mut talk, other), ["approval.refused"]);
 }
+
+#[test]
+fn undoing_an_edit_that_broke_an_active_plan_needs_no_second_approval() {
+    let date = |field, date: &str| PlanEdit::SetDate {
+        node: "p2.t1".into(),
+        field,
+        date: Some(date.parse().unwrap()),
+    };
+    for edit in [
+        PlanEdit::SetEstimate { node: "p1.t2".into(), minutes: 6000 },
+        date(DateField::FixedStart, "2026-05-01T10:00"),
+        date(DateField::Due, "2026-06-09"),
+    ] {
+        let mut talk = newsletter();
+        talk.answer(A::ApproveAndRun);
+        let approved = talk.state.plan.current.clone().unwrap();
+        change(&mut talk, vec![edit.clone()]);
+        let asked = talk.open().kind.clone();
+        assert!(
+            matches!(asked, RequestKind::Validation { .. } | RequestKind::Escalation),
+            "{edit:?}: {asked:?}"
+        );
+        talk.command(&Command::Undo);
+        assert!(talk.state.requests.open.is_empty(), "{edit:?}: {:?}", talk.state.requests.open);
+        assert_eq!(talk.place().state, planwright_model::PlanState::Complete, "{edit:?}");
+        assert_eq!(talk.state.plan.current.clone().unwrap(), approved);
+        assert!(talk.state.is_runnable());
+    }
+}
