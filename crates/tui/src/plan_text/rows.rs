@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::DaySpan;
+use super::{DaySpan, file_task_times};
 use planwright_model::{
     Comment, CommentOutcome, ExitCriterion, NodeDependency, NodeTree, Plan, PlanNode, RunKind,
     Schedule, TaskId, TaskNode,
@@ -132,24 +132,28 @@ struct RowSource<'a> {
     state: &'a SessionState,
     zone: &'a TimeZone,
     /// From the first block of a node to its last.
-    stretches: HashMap<&'a TaskId, (Timestamp, Timestamp)>,
+    stretches: HashMap<TaskId, (Timestamp, Timestamp)>,
 }
 
 impl<'a> RowSource<'a> {
     fn new(state: &'a SessionState, zone: &'a TimeZone) -> Self {
-        Self::with_schedule(state, state.planning.schedule.as_deref(), zone)
+        let source = Self::with_schedule(state, state.planning.schedule.as_deref(), zone);
+        if source.stretches.is_empty() {
+            return Self { stretches: file_task_times(state, zone), ..source };
+        }
+        source
     }
 
     fn with_schedule(
         state: &'a SessionState,
-        schedule: Option<&'a Schedule>,
+        schedule: Option<&Schedule>,
         zone: &'a TimeZone,
     ) -> Self {
-        let mut stretches: HashMap<&TaskId, (Timestamp, Timestamp)> = HashMap::new();
+        let mut stretches: HashMap<TaskId, (Timestamp, Timestamp)> = HashMap::new();
         let blocks = schedule.into_iter().flat_map(|schedule| &schedule.blocks);
         for block in blocks {
             let (start, end) = (block.start.at, block.end.at);
-            let found = stretches.entry(&block.plan_node_id).or_insert((start, end));
+            let found = stretches.entry(block.plan_node_id.clone()).or_insert((start, end));
             *found = (found.0.min(start), found.1.max(end));
         }
         Self { state, zone, stretches }

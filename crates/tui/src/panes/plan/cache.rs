@@ -12,15 +12,17 @@ use super::outline_lines::{
     command_beside, detail_texts, outline_lines,
 };
 use super::rows::PlanTreeRows;
-use super::times::{BarMeasure, ChartOffsets, PlannedRow, PlannedSpan, scheduled_rows};
+use super::times::{BarMeasure, ChartOffsets, PlannedRow, PlannedSpan, dated_rows, scheduled_rows};
 use super::{PlanView, table, window};
 use crate::panes::timeline::{RunBars, ran_order};
 use crate::plan_text::{
-    DaySpan, DraftComparison, PlanRowChange, PlanRowKind, PlanTextRow, compare_rows, plan_rows,
+    DaySpan, DraftComparison, PlanRowChange, PlanRowKind, PlanTextRow, compare_rows, file_deadline,
+    file_task_times, plan_rows,
 };
 use crate::ui_state::ViewUi;
 use planwright_model::{
-    Digest, LeverChange, PlanOutline, Roadmap, Schedule, ScheduleRelaxation, Seq, TaskId,
+    Digest, LeverChange, PlanCalendar, PlanOutline, Roadmap, Schedule, ScheduleRelaxation, Seq,
+    TaskId,
 };
 use planwright_state::SessionState;
 
@@ -168,7 +170,21 @@ impl PlanCache {
             self.planned = scheduled_rows(&self.rows, schedule, roadmap, context);
             self.deadline = context.constraints.deadline.map(|deadline| deadline.at);
             self.offsets.measure = BarMeasure::Schedule;
+        } else {
+            self.use_file_dates(state, zone);
         }
+    }
+
+    /// Puts the tasks of a plan file where its calendar has them.
+    fn use_file_dates(&mut self, state: &SessionState, zone: &TimeZone) {
+        let times = file_task_times(state, zone);
+        if times.is_empty() {
+            return;
+        }
+        let dated = self.offsets.planned_rows(&self.rows, Timestamp::UNIX_EPOCH);
+        self.planned = dated_rows(&self.rows, dated, &times);
+        self.deadline = file_deadline(state, zone);
+        self.offsets.measure = BarMeasure::Schedule;
     }
 
     /// Whether a row has this id, be it a task or what holds tasks.
@@ -409,7 +425,8 @@ impl PlanCache {
         let fitting = GanttScale::finest_fitting(span, zone, columns, calendar);
         self.scales = GanttScale::zoom_choices(fitting);
         let scale = self.scales[ui.zoom % self.scales.len()];
-        self.axis = Some(GanttAxis::new(scale, span.start, zone.clone()));
+        let axis = GanttAxis::new(scale, span.start, zone.clone());
+        self.axis = Some(axis.with_hours(plan_hours(state)));
     }
 
     /// From the first moment that is planned or happened to the last.
@@ -426,6 +443,16 @@ impl PlanCache {
         span
     }
 }
+
+/// When work may happen: by the conversation, or by the calendar of a plan file.
+fn plan_hours(state: &SessionState) -> Option<PlanCalendar> {
+    let drafted = state.planning.context.as_deref().map(|context| context.calendar.clone());
+    drafted.or_else(|| {
+        let plan = &state.plan.current.as_deref()?.plan;
+        plan.calendar.as_ref().map(|stated| stated.hours.clone())
+    })
+}
+
 /// The tasks that a relaxation leaves out.
 fn dropped_nodes(relaxation: &ScheduleRelaxation) -> impl Iterator<Item = &TaskId> {
     relaxation.changes.iter().flat_map(|change| match change {

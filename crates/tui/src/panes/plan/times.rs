@@ -1,6 +1,6 @@
 //! When each row is planned: by the schedule where there is one, else by the links and estimates alone.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -160,6 +160,20 @@ pub(crate) fn scheduled_rows(
         found.until = found.end().map(|end| add_minutes(end, minutes));
     }
     place_milestones(rows, roadmap, &mut planned);
+    span_containers(rows, planned)
+}
+
+/// Rows of a plan file with the times of its calendar in the place of those that its links alone lead to.
+pub(crate) fn dated_rows(
+    rows: &PlanTreeRows,
+    mut planned: Vec<PlannedRow>,
+    times: &HashMap<TaskId, (Timestamp, Timestamp)>,
+) -> Vec<PlannedRow> {
+    for (row, found) in rows.all.iter().zip(&mut planned) {
+        let time = times.get(&row.id);
+        found.blocks = time.map(|&(start, end)| PlannedSpan { start, end }).into_iter().collect();
+        found.until = None;
+    }
     span_containers(rows, planned)
 }
 

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use crate::panes::plan::times::PlannedSpan;
+use planwright_model::PlanCalendar;
 use planwright_text::dates::format_date;
 
 /// How much time a column stands for.
@@ -106,6 +107,8 @@ pub(crate) struct GanttAxis {
     zone: TimeZone,
     origin: Timestamp,
     first: Date,
+    /// The hours of the person, where they are known.
+    hours: Option<PlanCalendar>,
 }
 
 impl GanttAxis {
@@ -121,7 +124,12 @@ impl GanttAxis {
             GanttScale::Day | GanttScale::ShortDay | GanttScale::Week => (start, week_start(day)),
             GanttScale::Month => (start, day.first_of_month()),
         };
-        Self { scale, zone, origin, first }
+        Self { scale, zone, origin, first, hours: None }
+    }
+
+    /// The same with the hours of the person, which say what a day off is.
+    pub(crate) fn with_hours(self, hours: Option<PlanCalendar>) -> Self {
+        Self { hours, ..self }
     }
 
     /// The column a moment falls into.
@@ -152,14 +160,26 @@ impl GanttAxis {
         (first, (self.column_at(last) + 1).max(first + 1))
     }
 
-    /// Whether a column is a Saturday or Sunday.
-    pub(crate) fn is_weekend(&self, column: i64) -> bool {
+    /// Whether a column is a day off: one that the calendar leaves out, or a weekend day without hours.
+    pub(crate) fn is_day_off(&self, column: i64) -> bool {
         match self.scale {
-            GanttScale::Day => column.div_euclid(2).rem_euclid(7) >= 5,
-            GanttScale::ShortDay => column.rem_euclid(7) >= 5,
+            GanttScale::Day => self.is_date_off(column.div_euclid(2)),
+            GanttScale::ShortDay => self.is_date_off(column),
             // Of four columns the last one is the weekend.
-            GanttScale::Week => column.rem_euclid(4) == 3,
+            GanttScale::Week => {
+                let monday = column.div_euclid(4) * 7;
+                column.rem_euclid(4) == 3 && (5..7).all(|day| self.is_date_off(monday + day))
+            }
             GanttScale::Seconds(_) | GanttScale::Month => false,
+        }
+    }
+
+    fn is_date_off(&self, days: i64) -> bool {
+        let Some(date) = self.date_after(days) else { return false };
+        let weekend = matches!(date.weekday(), Weekday::Saturday | Weekday::Sunday);
+        match &self.hours {
+            Some(hours) => (weekend || hours.days_off.contains(&date)) && !hours.has_hours_on(date),
+            None => weekend,
         }
     }
 
@@ -301,11 +321,27 @@ mod tests {
         assert_eq!(axis.column_at(at("2026-06-08T00:00:00+02:00")), 0);
         assert_eq!(axis.column_at(at("2026-06-11T08:00:00Z")), 6);
         assert_eq!(axis.column_at(at("2026-06-11T13:00:00+02:00")), 7);
-        assert!(axis.is_weekend(10) && axis.is_weekend(13) && !axis.is_weekend(14));
+        assert!(axis.is_day_off(10) && axis.is_day_off(13) && !axis.is_day_off(14));
         let (weeks, days) = axis.visible_labels(0, 28);
         assert_eq!(weeks, [(0, "8 June".to_owned()), (14, "15 June".to_owned())]);
         let letters: String = days.iter().map(|(_, letter)| letter.as_str()).collect();
         assert_eq!(letters, "MTWTFSSMTWTFSS");
+    }
+
+    #[test]
+    fn a_saturday_with_hours_is_no_day_off_and_a_holiday_is_one() {
+        let mut hours = PlanCalendar::new("Europe/Berlin");
+        let saturday = hours.working.values().next().cloned().unwrap();
+        hours.working.insert(planwright_model::Weekday::Sat, saturday);
+        hours.days_off.insert(jiff::civil::date(2026, 6, 12));
+        let axis = |scale| {
+            GanttAxis::new(scale, at("2026-06-11T08:00:00Z"), berlin())
+                .with_hours(Some(hours.clone()))
+        };
+        let days = axis(GanttScale::Day);
+        let off: Vec<i64> = (0..14).filter(|column| days.is_day_off(*column)).collect();
+        assert_eq!(off, [8, 9, 12, 13], "Friday is a holiday, Sunday is free");
+        assert!(!axis(GanttScale::Week).is_day_off(3));
     }
 
     #[test]

@@ -233,14 +233,14 @@ impl GanttChart<'_, '_> {
         }
     }
 
-    /// Weekends and the line of today, under everything else.
+    /// Days off and the line of today, under everything else.
     fn draw_background(&self, y: u16, buf: &mut Buffer) {
         let today = self.axis.column_at(self.cx.now);
         for column in self.from..self.end_column() {
             let Some(x) = self.screen_x(column) else { continue };
             if column == today {
                 buf[(x, y)].set_char('┊').set_style(self.cx.style(ThemeRole::Today));
-            } else if self.axis.is_weekend(column) {
+            } else if self.axis.is_day_off(column) {
                 buf[(x, y)].set_char('░').set_style(self.cx.style(ThemeRole::Weekend));
             }
         }
