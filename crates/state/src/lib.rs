@@ -123,7 +123,7 @@ impl SessionState {
                         if let Some(last) = self.at {
                             let absent = record.at.duration_since(last).as_millis();
                             self.session.absent_ms += u64::try_from(absent).unwrap_or(0);
-                            self.run.add_unattended(last);
+                            self.run.add_unattended(last, record.at);
                             self.tasks.add_unattended(last);
                         }
                     }
@@ -413,6 +413,7 @@ mod tests {
             state.apply(&record);
         }
         assert_eq!(state.run.worked_ms(at(9_000)), 4_000);
+        assert_eq!(state.run.away_ms, 3_600_000);
         assert_eq!(state.attended_ms(at(3_700)), 100_000);
         assert_eq!(state.tasks.get(&"a".into()).unwrap().elapsed_ms(at(9_000)), Some(4_000));
     }

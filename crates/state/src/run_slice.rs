@@ -51,6 +51,9 @@ pub struct RunSlice {
     /// Since when work has been going on without a pause.
     #[serde(default)]
     busy_since: Option<Timestamp>,
+    /// Milliseconds in which no process was there, from the start of the run on.
+    #[serde(default)]
+    pub away_ms: u64,
 }
 
 impl RunSlice {
@@ -114,8 +117,12 @@ impl RunSlice {
         }
     }
 
-    /// The process that worked has left without a word, the last time at `last`: what comes after is no work.
-    pub(super) fn add_unattended(&mut self, last: Timestamp) {
+    /// The process that worked has left without a word, the last time at `last`, and the next one came at `back`: what
+    /// lies between is neither work nor waiting for the person.
+    pub(super) fn add_unattended(&mut self, last: Timestamp, back: Timestamp) {
+        if self.started_at.is_some() && self.finished_at.is_none() {
+            self.away_ms = self.away_ms.saturating_add(elapsed_millis(last, back));
+        }
         if let Some(since) = self.busy_since.take() {
             self.worked_ms = self.worked_ms.saturating_add(elapsed_millis(since, last));
         }

@@ -122,18 +122,28 @@ fn time_text(state: &SessionState) -> String {
     let (Some(from), Some(to)) = (state.run.started_at, state.run.finished_at) else {
         return String::new();
     };
-    let total = millis_between(from, to);
-    let worked = state.run.worked_ms(to).min(total);
-    let show = |ms| units::format_elapsed(Duration::from_millis(ms));
-    let split = match total - worked {
-        waited if waited >= 1_000 => {
-            format!("{}: {} of work, {} waiting for you", show(total), show(worked), show(waited))
-        }
-        _ => show(total),
-    };
+    let whole = millis_between(from, to);
+    let split = split_time(whole, state.run.worked_ms(to), state.run.away_ms);
     match planned_text(state) {
         Some(planned) => format!("{split}{PLANNED}{planned}"),
         None => split,
+    }
+}
+
+/// What a run took and what it consists of. The parts add up as they are shown: they are cut to the unit of the whole.
+fn split_time(whole: u64, worked: u64, away: u64) -> String {
+    const MINUTE: u64 = 60_000;
+    let unit = if whole >= 10 * MINUTE { MINUTE } else { 1_000 };
+    let cut = |ms: u64| ms - ms % unit;
+    let show = |ms| units::format_elapsed(Duration::from_millis(ms));
+    let (away, worked) = (cut(away.min(whole)), cut(worked.min(whole)));
+    let waited = cut(whole).saturating_sub(away + worked);
+    let mut parts = vec![format!("{} of work", show(worked))];
+    parts.extend((waited > 0).then(|| format!("{} waiting for you", show(waited))));
+    parts.extend((away > 0).then(|| format!("stopped for {}", show(away))));
+    match &parts[..] {
+        [_] => show(whole),
+        parts => format!("{}: {}", show(cut(whole)), parts.join(", ")),
     }
 }
 
@@ -215,4 +225,20 @@ fn push_longest(lines: &mut Vec<FinishedLine>, state: &SessionState, width: usiz
 
 fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
     to.duration_since(from).as_millis().try_into().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_the_time_add_up_and_absence_is_no_waiting() {
+        let minutes = |minutes: u64, seconds: u64| (minutes * 60 + seconds) * 1_000;
+        let text = split_time(minutes(66, 20), minutes(25, 30), 0);
+        assert_eq!(text, "1 h 6 min: 25 min of work, 41 min waiting for you");
+        let text = split_time(minutes(66, 20), minutes(9, 41), minutes(50, 0));
+        assert_eq!(text, "1 h 6 min: 9 min of work, 7 min waiting for you, stopped for 50 min");
+        assert_eq!(split_time(1_400, 1_400, 0), "1.4 s");
+        assert_eq!(split_time(9_900, 4_100, 0), "9 s: 4 s of work, 5 s waiting for you");
+    }
 }
