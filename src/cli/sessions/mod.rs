@@ -331,7 +331,8 @@ fn session_details_lines(info: &SessionInfo, state: &SessionState) -> Vec<String
         format!("workspace {}", text::clean_line(&info.summary.workspace)),
     ];
     if let Some(current) = &state.plan.current {
-        lines.push(format!("plan r{} {}", current.revision, current.hash.short_hex()));
+        let draft = state.draft_number();
+        lines.push(format!("plan draft {draft}, {}", current.hash.short_hex()));
         lines.push(String::new());
         let widest = current
             .plan

@@ -43,7 +43,7 @@ pub fn final_plan_request(id: RequestId, plan: &ProposedPlan<'_>) -> Request {
         Choice::new(
             ChoiceAction::ApproveAndStop,
             "approve and stop",
-            format!("keeps draft {}; start it later", plan.revision),
+            "keeps the plan; start it later",
         ),
         Choice::new(
             ChoiceAction::ApproveFromTask,
@@ -113,7 +113,7 @@ pub fn unchanged_plan_request(
     lateness_minutes: u32,
 ) -> Request {
     let mut asked = planned_request(id, plan, draft, lateness_minutes);
-    let same = format!("Nothing changed: draft {} is as it was.", plan.revision);
+    let same = "Nothing changed: the plan is as it was.".to_owned();
     let answered = draft.reports.iter().any(|report| report.outcome == ReportedOutcome::Answered);
     asked.why = match draft.open_changes {
         [] if answered => format!("Your question is answered. {same}"),

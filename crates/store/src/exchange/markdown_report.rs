@@ -74,7 +74,9 @@ fn write_overview(state: &SessionState, records: &[Record], zone: &TimeZone, out
         let _ = writeln!(out, "| {name} | {value} |");
     }
     if let Some(current) = &state.plan.current {
-        let _ = writeln!(out, "| plan | r{} {} |", current.revision, current.hash.short_hex());
+        // The number that the screens call it by.
+        let draft = state.draft_number();
+        let _ = writeln!(out, "| plan | draft {draft}, {} |", current.hash.short_hex());
     }
     out.push('\n');
 }

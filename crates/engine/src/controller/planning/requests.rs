@@ -377,7 +377,7 @@ pub(super) fn unchanged_plan_request(
         lateness_minutes(talk),
     );
     let mut lead = report_lines(talk);
-    lead.push(format!("Nothing changed: r{} is as it was.", revision.revision));
+    lead.push("Nothing changed: the plan is as it was.".to_owned());
     lead.extend(talk.open_changes.iter().map(|change| format!("Left open: {change}.")));
     let speech = AgentMessageDraft {
         lead,
