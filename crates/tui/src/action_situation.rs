@@ -202,7 +202,7 @@ impl ActionSituation<'_> {
             A::StopTask if !self.latest.run.is_active() => {
                 Some("nothing is running to stop".to_owned())
             }
-            A::Done | A::Retry | A::RetryWithDependents | A::Skip | A::StopTask => {
+            A::Done | A::When | A::Retry | A::RetryWithDependents | A::Skip | A::StopTask => {
                 self.why_task_unfit(action)
             }
             _ => None,
@@ -217,6 +217,15 @@ impl ActionSituation<'_> {
         };
         let fits = match action {
             KeyAction::Done => status == TaskStatus::Yours,
+            KeyAction::When => {
+                let schedule = self.latest.planning.schedule.as_deref();
+                let planned =
+                    |made: &planwright_model::Schedule| made.blocks_for_node(&id).next().is_some();
+                if !schedule.is_some_and(planned) {
+                    return Some("this task has no planned time".to_owned());
+                }
+                !status.is_settled()
+            }
             KeyAction::Retry => matches!(status, TaskStatus::Failed | TaskStatus::Skipped(_)),
             KeyAction::RetryWithDependents => status.is_settled(),
             KeyAction::Skip => !matches!(status, TaskStatus::Done | TaskStatus::Skipped(_)),
@@ -307,6 +316,7 @@ fn changes_something(action: KeyAction) -> bool {
             | A::Pause
             | A::Jobs
             | A::Done
+            | A::When
             | A::Retry
             | A::RetryWithDependents
             | A::Skip

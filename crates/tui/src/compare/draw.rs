@@ -263,9 +263,13 @@ impl CompareScreen {
         let mut line = ScreenLine::new(buf, row);
         let inner = self.traces.is_some() || self.outputs.is_some();
         let right = if inner {
-            vec![(key(KeyAction::Back), "back")]
+            vec![(key(KeyAction::Help), "help"), (key(KeyAction::Back), "back")]
         } else {
-            vec![(key(KeyAction::Palette), "export, swap"), (key(KeyAction::Quit), "back")]
+            vec![
+                (key(KeyAction::Palette), "export, swap"),
+                (key(KeyAction::Help), "help"),
+                (key(KeyAction::Quit), "back"),
+            ]
         };
         let mut pieces = Vec::new();
         for (keys, words) in &right {

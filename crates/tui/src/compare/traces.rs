@@ -131,7 +131,12 @@ impl CompareScreen {
             &[styled_piece(name, style)],
             &[styled_piece(facts, style)],
         );
-        let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+        let mut body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+        // Beside the divider a column stays free.
+        if buf.area.width >= WIDE {
+            body.x += u16::from(which == 1);
+            body.width = body.width.saturating_sub(1);
+        }
         if side.entries.is_empty() {
             let row = Rect { height: body.height.min(1), ..body };
             ScreenLine::new(buf, row)

@@ -25,8 +25,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind};
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
 use tokio::sync::mpsc::error::TrySendError;
@@ -449,9 +449,12 @@ impl InteractiveScreen for HomeScreen {
 
     /// The clock and what is due change with the minute.
     fn tick_delay(&mut self) -> Option<Duration> {
+        // Counted from now: a key that is pressed in between does not put the next minute off.
+        let now = (self.clock)();
         let into = self.listed_at.as_second().rem_euclid(60);
-        let minute = Duration::from_secs(u64::try_from(60 - into).unwrap_or(60));
-        let line = self.message_until.map(|until| duration_between((self.clock)(), until));
+        let next = self.listed_at.checked_add(SignedDuration::from_secs(60 - into));
+        let minute = duration_between(now, next.unwrap_or(now));
+        let line = self.message_until.map(|until| duration_between(now, until));
         Some(line.map_or(minute, |line| line.min(minute)))
     }
 

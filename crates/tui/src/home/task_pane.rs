@@ -88,6 +88,7 @@ impl HomeScreen {
             zone: &self.time_zone,
             details: false,
             output,
+            cause: None,
         };
         let inner = Rect { x: upper.x + 1, width: upper.width.saturating_sub(2), ..upper };
         let title = Rect { height: 1, ..inner };

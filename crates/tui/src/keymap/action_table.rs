@@ -167,6 +167,7 @@ actions! {
     PreviousFailed "previous_failed" Failed Decide ["N"] "previous card";
 
     Done "done" Graph Decide ["d"] "your task is done";
+    When "when" Graph Decide ["w"] "when: move your task to another time";
     Retry "retry" Graph Decide ["R"] "retry";
     RetryWithDependents "retry_with_dependents" Graph Decide [] "retry with what depends on it";
     Skip "skip" Graph Decide ["S"] "skip the task";

@@ -235,7 +235,7 @@ mod tests {
         ("U", "redo", &["redo"]),
         ("Ctrl-G", "editor", &["editor"]),
         ("d", "done", &["done", "today_done"]),
-        ("w", "when", &["today_later"]),
+        ("w", "when", &["today_later", "when"]),
         ("S", "skip", &["skip", "pass_over", "skip_failed", "today_skip"]),
         ("P", "pause, resume", &["pause"]),
         ("R", "retry, run again", &["retry", "again", "retry_failed", "retry_all_failed"]),

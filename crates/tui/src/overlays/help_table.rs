@@ -66,6 +66,7 @@ pub(super) const TASK: HelpSection = HelpSection {
     rows: &[
         (&[A::Open], "open"),
         (&[A::Done], "done"),
+        (&[A::When], "when: move it"),
         (&[A::Retry], "retry"),
         (&[A::Skip], "skip"),
         (&[A::StopTask], "stop, asks first"),

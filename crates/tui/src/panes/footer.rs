@@ -404,7 +404,12 @@ fn task_hints(task: Option<usize>, cx: &PaneContext<'_>) -> Vec<KeyHint> {
             vec![(key(KeyAction::StopTask), "stop task".into())]
         }
         TaskStatus::Yours => {
-            vec![(key(KeyAction::Done), "done".into()), (key(KeyAction::Skip), "skip".into())]
+            let mut hints = vec![(key(KeyAction::Done), "done".into())];
+            if cx.situation().is_available(KeyAction::When) {
+                hints.push((key(KeyAction::When), "when".into()));
+            }
+            hints.push((key(KeyAction::Skip), "skip".into()));
+            hints
         }
         TaskStatus::Failed | TaskStatus::Skipped(_) => {
             vec![(key(KeyAction::Retry), "retry".into())]

@@ -156,7 +156,7 @@ fn draw_item(item: NeedItem, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) 
     let mut line = ScreenLine::new(buf, row);
     if let Some(since) = since {
         let age: Duration = duration_between(since, cx.now);
-        line.put_right(&[styled_piece(units::format_elapsed(age), dim), styled_piece(" ", dim)]);
+        line.put_right(&[styled_piece(units::format_clock(age), dim), styled_piece(" ", dim)]);
     }
     line.skip(1).put(&format!("{glyph} "), cx.style(role));
     let own = if matches!(item, NeedItem::Request(_)) { role } else { ThemeRole::Text };

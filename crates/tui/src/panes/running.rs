@@ -16,6 +16,7 @@ use crate::ui_state::{PaneFocus, UiState};
 use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
 use planwright_model::RequestKind;
 use planwright_state::{AgentProgress, SessionState, TaskCounts, TaskRow, TaskStatus};
+use planwright_text::dates::format_date;
 use planwright_text::{clean_line, display_width, shorten_titles, units};
 
 /// The most tasks that are listed.
@@ -67,6 +68,8 @@ impl Pane for RunningPane {
         let (kind, style) = cx.rule_style(PaneFocus::Running);
         let past = if cx.mode.is_past() { " · as it was" } else { "" };
         let name = match cx.state.run.jobs {
+            // Nothing runs in a person's plan, so that no slot is free either.
+            _ if cx.state.tasks.is_persons_plan() => format!("next{past}"),
             0 => format!("now {}{past}", counts.running),
             jobs => format!("now {} of {jobs}{past}", counts.running),
         };
@@ -120,8 +123,7 @@ fn draw_row(
     let row = cx.state.tasks.row(task);
     let (glyph, role) = task_glyph(cx.state, task);
     let dim = cx.style(ThemeRole::Dim);
-    let time = row.elapsed_ms(cx.now).map(|ms| units::format_clock(Duration::from_millis(ms)));
-    let time = time.unwrap_or_default();
+    let time = row_time(task, row, cx);
     let node = cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task));
     let worker = node.map_or("", task_worker);
     // One column of air at the right edge, where nothing else stands there.
@@ -140,6 +142,22 @@ fn draw_row(
     }
     let (text, role) = activity_text(task, row, line.cells_left(), cx);
     line.put(&text, cx.style(role));
+}
+
+/// For how long a task has been going on; of a person's plan, when it is planned.
+fn row_time(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> String {
+    if row.status == TaskStatus::Yours && cx.state.tasks.is_persons_plan() {
+        let id = cx.state.tasks.id(task);
+        let planned = cx.plan.text.iter().find(|text| text.id == *id).and_then(|text| text.start);
+        let today = cx.now.to_zoned(cx.time_zone.clone()).date();
+        return match planned {
+            Some(start) if start.date() == today => start.strftime("%H:%M").to_string(),
+            Some(start) => format_date(start.date(), today),
+            None => String::new(),
+        };
+    }
+    let time = row.elapsed_ms(cx.now).map(|ms| units::format_clock(Duration::from_millis(ms)));
+    time.unwrap_or_default()
 }
 
 /// What a row has at its right: the tokens used, or which key opens a task of the person's.
@@ -176,7 +194,13 @@ fn activity_text(
     }
     let (text, role) = match &row.call {
         Some(call) if !call.last_line.is_empty() => {
-            (call.last_line.trim_start().to_owned(), ThemeRole::Untrusted)
+            let line = call.last_line.trim_start();
+            // Of an agent one wants to know as well which of its actions prints this.
+            let text = match agent_progress(task, cx) {
+                Some(_) => format!("{}: {line}", call.summary),
+                None => line.to_owned(),
+            };
+            (text, ThemeRole::Untrusted)
         }
         Some(call) => (call.summary.to_string(), ThemeRole::Untrusted),
         None => match agent_progress(task, cx) {

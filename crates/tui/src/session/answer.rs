@@ -44,7 +44,10 @@ impl SessionScreen {
             return self.show_message(why.clone());
         }
         if row.is_consequential() && !self.ui.card.seen && approval::is_plan_card(&request.kind) {
-            return self.show_unseen_commands();
+            return match action {
+                KeyAction::YesWider => self.ask_unread_approval(id),
+                _ => self.show_unseen_commands(),
+            };
         }
         if row.is_consequential() && !self.ui.card.seen {
             let below = self.card.lines_below(self.ui.card.scroll);
@@ -78,6 +81,30 @@ impl SessionScreen {
             // From below the end the window moves up only as far as that row: it is the first of its page.
             None => self.ui.view.top = usize::MAX / 2,
         }
+        ScreenEffect::Draw
+    }
+
+    /// Asks whether commands that were not on the screen are approved as well: only a letter of its own says so.
+    fn ask_unread_approval(&mut self, id: RequestId) -> ScreenEffect {
+        let Some(request) = current_request(&self.latest, &self.ui) else {
+            return ScreenEffect::Idle;
+        };
+        let narrow = answer_rows(request).into_iter().find(|row| row.action == KeyAction::Yes);
+        let Some(choice) = narrow.and_then(|row| row.choices.first().copied()) else {
+            return self.show_unseen_commands();
+        };
+        let unseen = approval::unseen_commands(&self.plan, &self.ui.card.seen_commands);
+        let commands = format_counted(unseen, "command");
+        let were = if unseen == 1 { "was" } else { "were" };
+        let command = self.command_for_choice(id, choice);
+        let what = "they run as the plan has them".to_owned();
+        self.ui.overlay = Some(Overlay::Choose(ChoiceDialog {
+            title: "approve unread".to_owned(),
+            question: format!("Approve {commands} that {were} not on the screen?"),
+            options: vec![dialog_option('u', "approve unread", what, command)],
+            cursor: None,
+            needs_letter: true,
+        }));
         ScreenEffect::Draw
     }
 

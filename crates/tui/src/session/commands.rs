@@ -318,6 +318,17 @@ impl SessionScreen {
             None => self.show_message("no task is selected"),
         }
     }
+
+    /// Opens the card of the selected task with the line for another time.
+    pub(super) fn ask_selected_time(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
+        }
+        match self.selected_task() {
+            Some((task, _)) => self.ask_task_time(task),
+            None => self.show_message("no task is selected"),
+        }
+    }
 }
 
 pub(super) fn dialog_option(

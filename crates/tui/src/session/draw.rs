@@ -375,7 +375,8 @@ impl SessionScreen {
 
     /// A plan that is decided on is shown as its outline, one that runs as its graph, until the person chooses a view.
     fn update_view_kind(&mut self) {
-        let planning = self.is_planning();
+        // What a person does is read as a list; boxes and arrows are for what runs.
+        let planning = self.is_planning() || self.state().tasks.is_persons_plan();
         let drawable = self.state().plan.current.is_some();
         let view = &mut self.ui.view;
         match (planning, view.kind) {

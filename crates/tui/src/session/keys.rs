@@ -317,6 +317,7 @@ impl SessionScreen {
             KeyAction::RetryFailedWithDependents => self.retry_failed(true),
             KeyAction::SkipFailed => self.skip_failed(),
             KeyAction::Done => self.mark_selected_done(),
+            KeyAction::When => self.ask_selected_time(),
             KeyAction::Retry => self.ask_retry_selected(),
             KeyAction::RetryWithDependents => self.retry_selected(true),
             KeyAction::Skip => self.skip_selected(),

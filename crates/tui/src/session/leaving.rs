@@ -76,7 +76,7 @@ impl SessionScreen {
         if !self.is_saved() {
             // A run that ended here is summed up as its card was.
             match self.finished_text() {
-                text if text.is_empty() => lines.extend(failed_line(&self.latest)),
+                text if text.is_empty() => lines.extend(self.failed_line()),
                 text => lines.push(text),
             }
             lines.extend(waiting_line(&self.latest));
@@ -84,6 +84,18 @@ impl SessionScreen {
             lines.push(format!("  {}", commands.join("   ")));
         }
         lines.join("\n")
+    }
+
+    /// `1 failed: Fuzz for 2 minutes (index out of bounds)`.
+    fn failed_line(&self) -> Option<String> {
+        let state = &self.latest;
+        let failed = titled_tasks(state, TaskStatus::Failed);
+        let named = failed.iter().take(NAMED).map(|(task, title)| {
+            let cause = self.tails.short_cause(state.tasks.id(*task), state, &self.timeline);
+            let cause = truncate_end(&clean_line(cause.trim()), 60).into_owned();
+            if cause.is_empty() { title.clone() } else { format!("{title} ({cause})") }
+        });
+        named_line(failed.len(), "failed", &named.collect::<Vec<_>>())
     }
 
     fn status_line(&self, badge: SessionBadge) -> String {
@@ -122,18 +134,6 @@ fn status_words(badge: SessionBadge, state: &SessionState) -> &'static str {
         }
         SessionBadge::Done | SessionBadge::Replay => "finished",
     }
-}
-
-/// `1 failed: Fuzz for 2 minutes (index out of bounds)`.
-fn failed_line(state: &SessionState) -> Option<String> {
-    let failed = titled_tasks(state, TaskStatus::Failed);
-    let named = failed.iter().take(NAMED).map(|(task, title)| {
-        let failure = state.tasks.row(*task).failure.as_ref();
-        let cause = failure.and_then(|failure| failure.message.lines().next()).unwrap_or_default();
-        let cause = truncate_end(&clean_line(cause), 60).into_owned();
-        if cause.is_empty() { title.clone() } else { format!("{title} ({cause})") }
-    });
-    named_line(failed.len(), "failed", &named.collect::<Vec<_>>())
 }
 
 /// `1 waits for you: Renew the signing key`.

@@ -107,6 +107,7 @@ impl SessionScreen {
         let about_task = matches!(
             entry.action,
             KeyAction::Done
+                | KeyAction::When
                 | KeyAction::Retry
                 | KeyAction::RetryWithDependents
                 | KeyAction::Skip

@@ -20,9 +20,19 @@ impl SessionScreen {
         let open = self.state().open_occurrences(&task).first().copied();
         let mut card = TaskCard::new(task, open);
         card.output = self.last_output(&card.task).unwrap_or_default();
+        card.cause = self.failure_cause(&card.task);
         card.unsent = self.ui.card_texts.remove(&card.task).unwrap_or_default();
         self.ui.overlay = Some(Overlay::Task(Box::new(card)));
         ScreenEffect::Draw
+    }
+
+    /// What made a task fail, read from its output; `None` if it did not fail or nothing more is known than was recorded.
+    fn failure_cause(&mut self, task: &TaskId) -> Option<String> {
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        state.tasks.get(task).and_then(|row| row.failure.as_ref())?;
+        // Without the output the recorded message stands in the card.
+        self.tails.load(task, state, &self.timeline, &mut self.history).ok()?;
+        self.tails.get(task, state, &self.timeline).map(|tail| tail.cause.short.clone())
     }
 
     /// The last lines that a task printed, up to the moment that is shown.
@@ -117,6 +127,20 @@ impl SessionScreen {
             TaskCardOutcome::Send { command, words } => self.send_task_command(command, words),
             _ => self.show_message(card.message.unwrap_or_default()),
         }
+    }
+
+    /// Opens the card of a task where another time for it is typed, or says why it has none.
+    pub(super) fn ask_task_time(&mut self, task: TaskId) -> ScreenEffect {
+        self.open_task_card(task);
+        let Some(Overlay::Task(mut card)) = self.ui.overlay.take() else {
+            return ScreenEffect::Draw;
+        };
+        card.ask_when(&self.task_card_context());
+        if let Some(why) = card.message.take() {
+            return self.show_message(why);
+        }
+        self.ui.overlay = Some(Overlay::Task(card));
+        ScreenEffect::Draw
     }
 
     /// Opens the task again that was marked last, if it is still as it was left.

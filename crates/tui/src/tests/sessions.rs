@@ -95,6 +95,16 @@ fn newsletter_view() -> (HomeView, planwright_model::TaskId) {
 }
 
 #[test]
+fn a_key_does_not_put_off_the_next_minute() {
+    let mut stage = stage(full_view());
+    // It was made at 14:22:31.
+    assert_eq!(stage.home.tick_delay(), Some(std::time::Duration::from_secs(29)));
+    super::fixture::pass(20_000);
+    stage.press(&["j"]);
+    assert_eq!(stage.home.tick_delay(), Some(std::time::Duration::from_secs(9)));
+}
+
+#[test]
 fn a_full_day_is_drawn_at_every_size() {
     let mut stage = stage(full_view());
     for (width, height) in [(80, 24), (120, 40), (200, 60), (60, 16)] {

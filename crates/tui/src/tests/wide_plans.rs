@@ -58,6 +58,22 @@ fn three_hundred_commands_are_read_page_by_page() {
 }
 
 #[test]
+fn unread_commands_are_approved_only_after_that_was_asked() {
+    let fixture = Fixture::new("Wide").propose(wide_plan(300), vec![]).ask_plan();
+    let mut shown = asked(&fixture);
+    let text = shown.text(120, 40);
+    assert!(text.contains("commands unread; asks"), "{text}");
+    shown.press(&["A"]);
+    let text = shown.text(120, 40);
+    assert!(text.contains("commands that were not on the screen?"), "{text}");
+    shown.press(&["Enter"]);
+    assert_eq!(shown.sent(), None, "Enter approves nothing");
+    shown.press(&["u"]);
+    let approved = Answer::from(ChoiceAction::ApproveAndRun);
+    assert!(matches!(shown.sent(), Some(Command::Answer { answer, .. }) if answer == approved));
+}
+
+#[test]
 fn what_is_done_already_neither_starts_nor_runs_again() {
     // A fork asks about the plan again after what it reuses.
     let fixture = Fixture::running().wait(5).ask_plan();

@@ -37,15 +37,28 @@ pub(crate) fn capitalize_title(title: &str) -> String {
 
 /// Text that fits so many cells without a word that is cut: whole clauses go, the last one first.
 pub(crate) fn fit_clauses(text: &str, cols: usize) -> String {
+    if display_width(text) <= cols {
+        return text.to_owned();
+    }
     let mut kept = text;
     for boundary in ["; ", ", "] {
-        while display_width(kept) > cols
+        while display_width(kept) + CUT.chars().count() > cols
             && let Some((fewer, _)) = kept.rsplit_once(boundary)
         {
             kept = fewer;
         }
     }
-    truncate_end(kept, cols).into_owned()
+    if kept == text { truncate_end(kept, cols).into_owned() } else { with_cut(kept, cols) }
+}
+
+/// Ends a text of which clauses were left out.
+const CUT: &str = " …";
+
+fn with_cut(kept: &str, cols: usize) -> String {
+    if display_width(kept) + CUT.chars().count() > cols {
+        return truncate_end(kept, cols).into_owned();
+    }
+    format!("{kept}{CUT}")
 }
 
 /// A row that is being written.

@@ -43,6 +43,8 @@ pub(crate) struct TaskCardSource<'a> {
     pub(crate) details: bool,
     /// The last lines of its output, where they are known.
     pub(crate) output: &'a [String],
+    /// What made it fail, where its output says so.
+    pub(crate) cause: Option<&'a str>,
 }
 
 /// The lines of a card that is so many cells wide.
@@ -224,7 +226,12 @@ impl CardBuilder {
             self.push_labeled("Skipped", &why, ThemeRole::Text);
         }
         if let Some(failure) = &row.failure {
-            self.push_labeled("Failed", &failure.message, ThemeRole::Failed);
+            let cause = source.cause.filter(|cause| !failure.message.contains(*cause));
+            let text = match cause {
+                Some(cause) => format!("{cause} ({})", failure.message),
+                None => failure.message.clone(),
+            };
+            self.push_labeled("Failed", &text, ThemeRole::Failed);
             let skipped = SkipRoots::from_tasks(&source.state.tasks);
             let skipped = skipped.skipped_because_of(source.task).len();
             if skipped > 0 {
@@ -342,7 +349,8 @@ impl CardBuilder {
         let (state, row) = (source.state, source.row());
         let mut moments: Vec<(Timestamp, String)> = Vec::new();
         if let Some(first) = state.plan.revisions.first() {
-            moments.push((first.at, format!("planned, draft {}", first.revision)));
+            let what = if state.planning.begun { "planned, draft 1" } else { "planned" };
+            moments.push((first.at, what.to_owned()));
         }
         if let Some(approval) = state.plan.approval.as_ref().filter(|_| state.is_runnable()) {
             moments.push((approval.at, "approved".to_owned()));

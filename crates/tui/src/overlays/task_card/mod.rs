@@ -47,6 +47,8 @@ pub(crate) struct TaskCard {
     input: Option<CardInput>,
     /// The last lines of its output, where whoever opened it knows them.
     pub(crate) output: Vec<String>,
+    /// What made it fail, where whoever opened it has read its output.
+    pub(crate) cause: Option<String>,
     /// What became of the last key.
     pub(crate) message: Option<String>,
     /// What was typed into its lines and not sent.
@@ -99,6 +101,7 @@ impl TaskCard {
             details: false,
             input: None,
             output: Vec::new(),
+            cause: None,
             message: None,
             unsent: UnsentCardText::default(),
         }
@@ -158,6 +161,7 @@ impl TaskCard {
             KeyAction::TodayDone
                 | KeyAction::Done
                 | KeyAction::TodayLater
+                | KeyAction::When
                 | KeyAction::TodaySkip
                 | KeyAction::Skip
                 | KeyAction::Comment
@@ -176,7 +180,7 @@ impl TaskCard {
         match action {
             KeyAction::TodayDone | KeyAction::Done => self.mark(true, cx),
             KeyAction::TodaySkip | KeyAction::Skip => self.skip(cx),
-            KeyAction::TodayLater => self.ask_when(cx),
+            KeyAction::TodayLater | KeyAction::When => self.ask_when(cx),
             KeyAction::Comment => {
                 self.input = Some(CardInput::Note(TextField::new(&self.unsent.note)));
                 TaskCardOutcome::Stay
@@ -254,7 +258,7 @@ impl TaskCard {
     }
 
     /// Opens the line for another time of the next block that is still to be worked in.
-    fn ask_when(&mut self, cx: &CardContext<'_>) -> TaskCardOutcome {
+    pub(crate) fn ask_when(&mut self, cx: &CardContext<'_>) -> TaskCardOutcome {
         let schedule = cx.state.planning.schedule.as_deref();
         let row = cx.state.tasks.get(&self.task);
         let open = |block: &&planwright_model::ScheduledBlock| match self.occurrence {
@@ -336,6 +340,7 @@ impl TaskCard {
             zone: cx.zone,
             details: self.details,
             output: &self.output,
+            cause: self.cause.as_deref(),
         })
     }
 

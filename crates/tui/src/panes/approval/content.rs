@@ -143,7 +143,12 @@ fn card_lines(
     push_paragraph(&mut lines, &request.why, ThemeRole::Dim, width);
     push_draft(&mut lines, request, shown, width);
     if let Some(judgement) = request_judgment(request, state) {
-        lines.extend(confidence::confidence_lines(judgement, shown.terms, width));
+        let listed = request.details.iter().any(|detail| detail.label == "Error");
+        lines.extend(if shown.terms {
+            confidence::confidence_lines(judgement, width)
+        } else {
+            confidence::confidence_words(judgement, listed, width)
+        });
     }
     push_commands(&mut lines, request, state, width);
     for detail in
@@ -191,7 +196,7 @@ fn choice_card_content(
     if shown.terms {
         let judged = request_judgment(request, shown.state);
         lines.extend(
-            judged.into_iter().flat_map(|judged| confidence::confidence_lines(judged, true, width)),
+            judged.into_iter().flat_map(|judged| confidence::confidence_lines(judged, width)),
         );
         for detail in &request.details {
             push_labeled(&mut lines, &detail.label, &detail.text, ThemeRole::Text, width);

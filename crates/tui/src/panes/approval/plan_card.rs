@@ -208,7 +208,7 @@ fn detail_lines(request: &Request, shown: CardSource<'_>, width: usize) -> Vec<C
         push(&clean_line(&detail.label), detail.text.clone());
     }
     if let Some(judged) = request_judgment(request, shown.state) {
-        lines.extend(confidence::confidence_lines(judged, true, width));
+        lines.extend(confidence::confidence_lines(judged, width));
     }
     lines
 }
@@ -310,7 +310,7 @@ fn draw_key_columns(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneCo
     for (column, rows) in columns {
         for (row, y) in rows.iter().zip(column.y..column.bottom()) {
             let (label, words) = key_texts(row, cx);
-            let off = super::draw::unavailable_text(row, cx).is_some() || !can_approve(row, cx);
+            let off = is_off(row, cx);
             let dim = cx.style(ThemeRole::Dim);
             let on = |role| if off { dim } else { cx.style(role) };
             let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..column });
@@ -335,9 +335,8 @@ fn draw_key_line(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneConte
         };
         let key = cx.keymap.key_hint(row.action);
         let (label, off) = match unseen_text(&row, cx) {
-            Some(_) if row.action != KeyAction::Yes => (label, true),
-            Some(unseen) => (unseen, true),
-            None => (label, super::draw::unavailable_text(&row, cx).is_some()),
+            Some(unseen) if row.action == KeyAction::Yes => (unseen, true),
+            _ => (label, is_off(&row, cx)),
         };
         if line.cells_left() < display_width(&key) + display_width(&label) + 1 {
             break;
@@ -419,8 +418,13 @@ fn version_texts(cx: &PaneContext<'_>) -> Option<String> {
     (!others.is_empty()).then(|| others.join(", "))
 }
 
-fn can_approve(row: &AnswerRow, cx: &PaneContext<'_>) -> bool {
-    unseen_text(row, cx).is_none()
+/// Whether a key can't be used now. The wider yes can, even unread: it asks about that.
+fn is_off(row: &AnswerRow, cx: &PaneContext<'_>) -> bool {
+    let asks = row.action == KeyAction::YesWider && cx.can_act && row.unavailable.is_none();
+    match unseen_text(row, cx) {
+        Some(_) => !asks,
+        None => super::draw::unavailable_text(row, cx).is_some(),
+    }
 }
 
 /// Why a yes waits: commands that have not been on the screen.
@@ -428,7 +432,11 @@ fn unseen_text(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<String> {
     let unseen = unseen_commands(cx.plan, &cx.ui.card.seen_commands);
     (row.is_consequential() && unseen > 0 && !cx.mode.is_past()).then(|| {
         let key = cx.keymap.key_hint(KeyAction::Yes);
-        format!("{} not seen, {key} shows more", units::format_counted(unseen, "command"))
+        let commands = units::format_counted(unseen, "command");
+        match row.action {
+            KeyAction::YesWider => format!("with {commands} unread; asks"),
+            _ => format!("{commands} not seen, {key} shows more"),
+        }
     })
 }
 

@@ -202,7 +202,11 @@ fn fork_text(state: &SessionState) -> Option<String> {
     let counts = state.tasks.status_counts();
     let total = counts.total();
     let noun = if total == 1 { "task" } else { "tasks" };
-    Some(format!("reruns {} of {total} {noun}, reuses {}", total - counts.done, counts.done))
+    // Whether files have changed since is looked at when the card opens: then fewer may be reused.
+    Some(match counts.done {
+        0 => format!("reruns all {total} {noun}"),
+        done => format!("reruns {} or more of {total} {noun}, reuses up to {done}", total - done),
+    })
 }
 
 fn event_position(cx: &PaneContext<'_>) -> String {

@@ -12,10 +12,48 @@ pub(in super::super) const HEADING: &str = "Confidence ";
 /// The cells of a full bar.
 const BAR: usize = 60;
 
-/// Figures, bar, threshold and parts; below them what the parts are made of, if asked for, and the rules that are broken.
+/// How sure the stage is in a sentence, then what is wrong with it, unless the card lists that itself. The figures are
+/// among the details.
+pub(in super::super) fn confidence_words(
+    judgement: &StageAssessment,
+    listed: bool,
+    width: usize,
+) -> Vec<CardLine> {
+    let count = |warning: bool| {
+        let found = judgement.violations.iter();
+        found.filter(|found| (found.severity == Severity::Warning) == warning).count()
+    };
+    let (errors, warnings) = (count(false), count(true));
+    let (word, role) = match judgement.confidence.verdict {
+        _ if errors > 0 => ("Unsure", ThemeRole::Failed),
+        ConfidenceVerdict::Continue => ("Sure", ThemeRole::Text),
+        ConfidenceVerdict::Retry => ("Fairly sure", ThemeRole::Warn),
+        ConfidenceVerdict::Escalate => ("Unsure", ThemeRole::Warn),
+    };
+    let counts = [(errors, "error"), (warnings, "warning")];
+    let counts: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, noun)| format_counted(count, noun))
+        .collect();
+    let why = match (&counts[..], judgement.confidence.verdict) {
+        ([], ConfidenceVerdict::Continue) => "no rule is broken".to_owned(),
+        ([], _) => "much of it is assumed".to_owned(),
+        (counts, _) => counts.join(", "),
+    };
+    let mut lines = vec![
+        Vec::new(),
+        vec![(HEADING.to_owned(), ThemeRole::Dim), (format!("  {word}: {why}."), role)],
+    ];
+    if !listed {
+        lines.extend(violation_lines(judgement, false, width));
+    }
+    lines
+}
+
+/// Figures, bar, threshold and parts; below them what the parts are made of and the rules that are broken.
 pub(in super::super) fn confidence_lines(
     judgement: &StageAssessment,
-    terms: bool,
     width: usize,
 ) -> Vec<CardLine> {
     let confidence = &judgement.confidence;
@@ -39,22 +77,25 @@ pub(in super::super) fn confidence_lines(
         legend.push((figures, part.role));
     }
     lines.push(legend);
-    if terms {
-        lines.extend(parts.iter().flat_map(|part| part_terms(part, judgement)));
-    }
+    lines.extend(parts.iter().flat_map(|part| part_terms(part, judgement)));
+    lines.extend(violation_lines(judgement, true, width));
+    lines
+}
+
+/// The rules that are broken; their codes are among the details.
+fn violation_lines(judgement: &StageAssessment, codes: bool, width: usize) -> Vec<CardLine> {
+    let mut lines = Vec::new();
     for found in &judgement.violations {
         let role =
             if found.severity == Severity::Warning { ThemeRole::Dim } else { ThemeRole::Failed };
-        // The code of a rule is one of the details.
-        let text = if terms {
+        let text = if codes {
             format!("{} ({}, {})", found.message, found.rule, found.severity.as_str())
         } else {
             found.message.clone()
         };
-        for (index, part) in wrap_words(&clean_line(&text), width.saturating_sub(3).max(8), 2)
-            .into_iter()
-            .enumerate()
-        {
+        let text = clean_line(&text);
+        let parts = wrap_words(&text, width.saturating_sub(3).max(8), 2);
+        for (index, part) in parts.into_iter().enumerate() {
             let lead = if index == 0 { "   " } else { "     " };
             lines.push(vec![(format!("{lead}{}", part.trim_start()), role)]);
         }
@@ -177,7 +218,7 @@ mod tests {
             may_advance: true,
         };
         let judgement = StageAssessment { confidence, violations: vec![] };
-        confidence_lines(&judgement, false, 76)
+        confidence_lines(&judgement, 76)
             .iter()
             .map(|line| line.iter().map(|(text, _)| text.as_str()).collect())
             .collect()
@@ -190,6 +231,27 @@ mod tests {
         assert_eq!((count('█'), count('▓'), count('▒'), count('░')), (24, 17, 9, 10));
         assert_eq!(lines[3].find('^'), Some(3 + 42));
         assert!(lines[4].contains("█ model .80 × .50"), "{}", lines[4]);
+    }
+
+    #[test]
+    fn without_details_there_is_a_sentence_and_no_figure() {
+        let confidence = Confidence {
+            stage: Stage::Schedule,
+            value: 0.347,
+            self_score: None,
+            rules: 0.7,
+            heuristics: 0.68,
+            terms: vec![],
+            verdict: ConfidenceVerdict::Escalate,
+            may_advance: false,
+        };
+        let judgement = StageAssessment { confidence, violations: vec![] };
+        let text: String = confidence_words(&judgement, false, 76)
+            .iter()
+            .flatten()
+            .map(|(text, _)| text.as_str())
+            .collect();
+        assert_eq!(text, "Confidence   Unsure: much of it is assumed.");
     }
 
     #[test]
@@ -206,7 +268,7 @@ mod tests {
             may_advance: true,
         };
         let judgement = StageAssessment { confidence, violations: vec![] };
-        let text: Vec<String> = confidence_lines(&judgement, true, 76)
+        let text: Vec<String> = confidence_lines(&judgement, 76)
             .iter()
             .map(|line| line.iter().map(|(text, _)| text.as_str()).collect())
             .collect();
