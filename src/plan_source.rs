@@ -1,17 +1,55 @@
 //! Opening plan files. What is in them is for `planwright_plan::plan_file`, which reads text and opens nothing.
 
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use planwright_files::{FileLimit, read_bytes};
 use planwright_plan::plan_file::{
-    MAX_BYTES, PlanFile, PlanFileError, PlanFileFormat, decode_text, parse_plan_file,
+    MAX_BYTES, PlanFile, PlanFileError, PlanFileFormat, PlanFileInputs, decode_text,
+    parse_with_inputs,
 };
 
-/// Reads a plan file. The ending of its name decides the format.
-pub(crate) fn read_plan_file(path: &Path) -> Result<PlanFile, PlanFileError> {
+/// Reads a plan file with values for its parameters. The ending of its name decides the format.
+pub(crate) fn read_plan_file(
+    path: &Path,
+    params: &BTreeMap<String, String>,
+) -> Result<PlanFile, PlanFileError> {
     let (name, text) = read_plan_text(path)?;
-    parse_plan_file(&text, PlanFileFormat::detect(&name, &text), &name)
+    let inputs = PlanFileInputs { params: params.clone(), env: &read_variable, needs_all: true };
+    parse_with_inputs(&text, PlanFileFormat::detect(&name, &text), &name, &inputs)
+}
+
+/// Reads a plan file to look at it: values that only a run has are left open.
+pub(crate) fn read_plan_outline(path: &Path) -> Result<PlanFile, PlanFileError> {
+    let (name, text) = read_plan_text(path)?;
+    let inputs = PlanFileInputs { env: &read_variable, needs_all: false, ..Default::default() };
+    parse_with_inputs(&text, PlanFileFormat::detect(&name, &text), &name, &inputs)
+}
+
+/// The value of an environment variable, if it is text.
+pub(crate) fn read_variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Splits what follows the name of a plan file into values of parameters, `NAME=VALUE`, and the rest.
+pub(crate) fn split_params(words: &[String]) -> (BTreeMap<String, String>, Vec<String>) {
+    let mut params = BTreeMap::new();
+    let mut rest = Vec::new();
+    for word in words {
+        let is_name = |name: &str| {
+            let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && name.chars().all(letter)
+        };
+        match word.split_once('=').filter(|(name, _)| is_name(name)) {
+            Some((name, value)) => {
+                params.insert(name.to_owned(), value.to_owned());
+            }
+            None => rest.push(word.clone()),
+        }
+    }
+    (params, rest)
 }
 
 /// Reads the text of a plan file, with the name that messages use. `-` is standard input.
@@ -54,11 +92,20 @@ mod tests {
     fn files_are_read_by_their_ending() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("todo.md");
+        let read_plan_file = |path: &Path| read_plan_file(path, &BTreeMap::new());
         std::fs::write(&path, "- [ ] One\n").unwrap();
         assert_eq!(read_plan_file(&path).unwrap().plan.tasks[0].id.as_str(), "one");
         std::fs::write(&path, b"- \xff").unwrap();
         assert!(matches!(read_plan_file(&path), Err(PlanFileError::NotText { line: 1, .. })));
         let missing = read_plan_file(&dir.path().join("none.toml")).unwrap_err();
         assert!(missing.to_string().starts_with("could not read the plan file"));
+    }
+
+    #[test]
+    fn values_of_parameters_are_told_from_tasks() {
+        let words = ["build", "version=2.1=x", "test[a=b]", "=x"].map(str::to_owned);
+        let (params, rest) = split_params(&words);
+        assert_eq!(params, [("version".to_owned(), "2.1=x".to_owned())].into());
+        assert_eq!(rest, ["build", "test[a=b]", "=x"]);
     }
 }

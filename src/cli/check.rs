@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
-use crate::plan_source::read_plan_text;
-use planwright_plan::plan_file::PlanFileFormat;
+use crate::plan_source::{read_plan_text, read_variable, split_params};
+use planwright_plan::plan_file::{PlanFileFormat, PlanFileInputs};
 use planwright_plan::plan_file_schedule::LocalContext;
 use planwright_plan::{check, grammar};
 use planwright_tools::builtin;
@@ -16,6 +16,9 @@ pub(crate) struct CheckArgs {
     /// The plan file (TOML, JSON or a Markdown checklist)
     #[arg(value_name = "PLAN-FILE", required_unless_present = "explain")]
     file: Option<PathBuf>,
+    /// Values for parameters of the file; those that are missing are left open
+    #[arg(value_name = "PARAM=VALUE")]
+    params: Vec<String>,
     /// Say what a rule of the grammar means, such as G111
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
@@ -28,10 +31,17 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
     let (name, text) = read_plan_text(file).map_err(|error| super::run::plan_problem(&error))?;
     // The built-in tools of all features and no others, so that the answer is the same on every machine.
     let tools = builtin::builtin_registry();
-    let mut report =
-        check::check_plan_text(&text, PlanFileFormat::detect(&name, &text), &name, |tool| {
-            builtin::is_known_builtin(&tools, tool)
-        });
+    let (params, rest) = split_params(&args.params);
+    if let Some(word) = rest.first() {
+        return Err(CliProblem::usage(format!("`{word}` is not a value of a parameter"))
+            .with_remedy("write NAME=VALUE; check looks at all tasks of a file")
+            .into());
+    }
+    let inputs = PlanFileInputs { params, env: &read_variable, needs_all: false };
+    let format = PlanFileFormat::detect(&name, &text);
+    let mut report = check::check_with_inputs(&text, format, &name, &inputs, |tool| {
+        builtin::is_known_builtin(&tools, tool)
+    });
     report.add_schedule(&LocalContext::from_clock(&jiff::Zoned::now()))?;
     let mut out = StdoutWriter::new();
     if shared.json {

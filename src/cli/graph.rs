@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::graph_canvas::TextCanvas;
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::{self, App};
-use crate::plan_source::read_plan_file;
+use crate::plan_source::read_plan_outline;
 use planwright_drafting::controller::diagram;
 use planwright_layout::drawing::{
     BoxSize, DrawingMarks, FlowDirection, GraphDrawing, Viewport, Zoom, ascii_glyph,
@@ -150,7 +150,7 @@ fn print_stats(
 fn load_plan(shared: &SharedArgs, name: &str) -> anyhow::Result<(Plan, GraphFacts)> {
     let path = Path::new(name);
     if path.exists() {
-        let read = read_plan_file(path).map_err(|error| super::run::plan_problem(&error))?;
+        let read = read_plan_outline(path).map_err(|error| super::run::plan_problem(&error))?;
         let resolved = resolve_graph(&read.plan.tasks, |_| true).map_err(|cycle| {
             CliProblem::failed(format!("{name}: tasks wait for each other: {cycle}")).with_remedy(
                 format!("take one of these out; planwright check {name} names the lines"),

@@ -135,7 +135,7 @@ fn store_import(
 /// A plan is no session: whoever tries to import one is told how to run it.
 fn explain_plan_file(file: &Path, error: &ImportError) -> anyhow::Error {
     let unknown = !matches!(error, ImportError::Unreadable { .. } | ImportError::NotAFile { .. });
-    if !unknown || crate::plan_source::read_plan_file(file).is_err() {
+    if !unknown || crate::plan_source::read_plan_outline(file).is_err() {
         return import_problem(error);
     }
     let name = file.display();

@@ -1,5 +1,6 @@
 //! `planwright run`: approve and execute a plan file or a saved session.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -13,7 +14,7 @@ use super::{CliExit, CliProblem, SharedArgs};
 use crate::app::{App, ReadyPlan};
 use crate::headless::PresetAnswers;
 use crate::headless::run_reports::ReportArgs;
-use crate::plan_source::read_plan_file;
+use crate::plan_source::{read_plan_file, split_params};
 use planwright_model::{ExitCriterion, NormalizationChange, Plan, RunKind, SandboxChoice};
 use planwright_plan::graph;
 use planwright_plan::plan_file::PlanFileError;
@@ -29,9 +30,9 @@ pub(crate) struct RunArgs {
     /// or `last`
     #[arg(value_name = "PLAN-FILE|SESSION")]
     what: String,
-    /// Run these tasks or groups of the file, with all they depend on
-    #[arg(value_name = "TASK|GROUP")]
-    targets: Vec<String>,
+    /// Values for parameters of the file, and the tasks or groups to run, with all they depend on
+    #[arg(value_name = "PARAM=VALUE|TASK|GROUP")]
+    words: Vec<String>,
     /// Run the tasks with this tag, with all they depend on (repeatable)
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
@@ -57,7 +58,7 @@ pub(crate) struct RunArgs {
 impl RunArgs {
     fn selection(&self) -> TaskSelection {
         TaskSelection {
-            targets: self.targets.clone(),
+            targets: split_params(&self.words).1,
             tags: self.tag.clone(),
             from: self.from.clone(),
             until: self.until.clone(),
@@ -73,7 +74,7 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
         require_person("run a saved session")?;
     }
     let selection = args.selection();
-    let chooses = !selection.is_everything() || !args.reports.is_empty();
+    let chooses = !args.words.is_empty() || !selection.is_everything() || !args.reports.is_empty();
     if !is_file && chooses {
         return Err(CliProblem::usage(
             "tasks and reports can be chosen for a plan file, not for a session",
@@ -85,7 +86,8 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
     if is_file {
-        let ready = runnable_part(&app, Path::new(&args.what), args.infer, &selection)?;
+        let (params, _) = split_params(&args.words);
+        let ready = runnable_part(&app, Path::new(&args.what), args.infer, &selection, &params)?;
         refuse_missing_dependencies(shared, args, &ready)?;
         let workspace = match &args.workspace {
             Some(named) => existing_directory(named)?,
@@ -116,7 +118,7 @@ fn looks_like_file(what: &str) -> bool {
 
 /// Reads a plan and refuses what could not run or must not be kept.
 pub(super) fn runnable_plan(app: &App, path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
-    runnable_part(app, path, infer, &TaskSelection::default())
+    runnable_part(app, path, infer, &TaskSelection::default(), &BTreeMap::new())
 }
 
 /// The same for the tasks of it that were chosen.
@@ -125,9 +127,11 @@ fn runnable_part(
     path: &Path,
     infer: bool,
     selection: &TaskSelection,
+    params: &BTreeMap<String, String>,
 ) -> anyhow::Result<ReadyPlan> {
-    let mut ready = read_plan(path, infer, selection)?;
+    let mut ready = read_plan(path, infer, selection, params)?;
     refuse_missing_sandbox(&ready)?;
+    refuse_results(&ready)?;
     refuse_secrets(app, &ready)?;
     redact_plan_text(&app.redactor(), &mut ready.plan);
     Ok(ready)
@@ -161,8 +165,13 @@ fn redact_value(redactor: &Redactor, value: &mut serde_json::Value) {
     }
 }
 
-fn read_plan(path: &Path, infer: bool, selection: &TaskSelection) -> anyhow::Result<ReadyPlan> {
-    let mut read = read_plan_file(path).map_err(|error| plan_problem(&error))?;
+fn read_plan(
+    path: &Path,
+    infer: bool,
+    selection: &TaskSelection,
+    params: &BTreeMap<String, String>,
+) -> anyhow::Result<ReadyPlan> {
+    let mut read = read_plan_file(path, params).map_err(|error| plan_problem(&error))?;
     read.plan = select_tasks(&read.plan, selection)
         .map_err(|error| CliProblem::usage(error.to_string()).with_remedy(error.hint()))?;
     if infer {
@@ -219,6 +228,16 @@ fn refuse_missing_sandbox(ready: &ReadyPlan) -> anyhow::Result<()> {
         .into());
     }
     Ok(())
+}
+
+/// What a command leaves for others is read and checked, but not collected yet.
+fn refuse_results(ready: &ReadyPlan) -> anyhow::Result<()> {
+    let Some(task) = ready.plan.tasks.iter().find(|task| task.options.leaves_results()) else {
+        return Ok(());
+    };
+    Err(CliProblem::usage(format!("task `{}` has outputs or artifacts", task.id))
+        .with_remedy("this version cannot collect them; remove them to run the plan")
+        .into())
 }
 
 /// Redaction never changes what runs: a command it would change is refused instead.

@@ -31,6 +31,7 @@ mod offline_plans;
 mod opening;
 mod person_decisions;
 mod plan_fields;
+mod plan_file_fields;
 mod plan_life;
 mod planning;
 mod program;

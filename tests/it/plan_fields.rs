@@ -540,6 +540,23 @@ async fn tasks_run_on_the_condition_they_state() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn tasks_run_only_if_their_condition_is_true() {
+    let mut plan = plan(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"])]);
+    plan.tasks[0].continue_on_error = true;
+    "tasks.a.exit_code == 1 and tasks.a.status == 'failed'"
+        .clone_into(&mut plan.tasks[1].options.run_if);
+    "not (tasks.a.exit_code == 1)".clone_into(&mut plan.tasks[2].options.run_if);
+    let (state, log) = run_flaky(plan.clone(), &[("a", 9)]).await;
+    let whats = |log: &[Ran]| log.iter().map(|ran| ran.what.clone()).collect::<Vec<_>>();
+    assert_eq!(whats(&log), ["a", "b", "d"], "what is left out counts as met");
+    assert_eq!(status(&state, "c"), TaskStatus::Skipped(SkipReason::ConditionFalse));
+    assert_eq!(state.run.phase, RunPhase::Finished { success: true });
+    let (state, log) = run_flaky(plan, &[]).await;
+    assert_eq!(whats(&log), ["a", "c", "d"]);
+    assert_eq!(status(&state, "b"), TaskStatus::Skipped(SkipReason::ConditionFalse));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_failure_is_put_up_with_or_ends_the_run_as_stated() {
     let mut tolerant = plan(&[("a", &[]), ("b", &["a"])]);
     tolerant.tasks[0].continue_on_error = true;

@@ -60,6 +60,8 @@ pub enum SkipReason {
     Aborted,
     /// It runs only after a failure, and nothing failed; dependents treat it as met.
     NotNeeded,
+    /// Its condition is false.
+    ConditionFalse,
 }
 
 impl SkipReason {
@@ -72,6 +74,7 @@ impl SkipReason {
             Self::Deadlock => "because nothing it waits for can finish",
             Self::Aborted => "because the run was stopped",
             Self::NotNeeded => "because nothing failed before it",
+            Self::ConditionFalse => "because its condition is false",
         }
     }
 
@@ -84,6 +87,7 @@ impl SkipReason {
             Self::Deadlock => "deadlock",
             Self::Aborted => "aborted",
             Self::NotNeeded => "not_needed",
+            Self::ConditionFalse => "condition_false",
         }
     }
 }

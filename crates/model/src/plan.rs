@@ -26,6 +26,9 @@ pub struct Plan {
     /// The first failure ends the run.
     #[serde(default, skip_serializing_if = "crate::task::is_default")]
     pub fail_fast: bool,
+    /// The parameters that it was read with.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub params: BTreeMap<String, String>,
     pub tasks: Vec<TaskNode>,
 }
 

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    NodeDates, PlanDate, RunCondition, TaskCost, TaskId, TaskLink, TaskRetryPolicy, other_person,
+    NodeDates, PlanDate, RunCondition, TaskCost, TaskId, TaskLink, TaskRetryPolicy, TaskRunOptions,
+    other_person,
 };
 
 /// How a task is carried out.
@@ -179,6 +180,9 @@ pub struct TaskNode {
     /// Words by which it can be chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// What a plan file states beside all that.
+    #[serde(default, skip_serializing_if = "TaskRunOptions::is_empty")]
+    pub options: TaskRunOptions,
     #[serde(default, skip_serializing_if = "is_default")]
     pub repeat: RepeatPolicy,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -246,6 +250,7 @@ impl TaskNode {
             continue_on_error: false,
             group: String::new(),
             tags: Vec::new(),
+            options: TaskRunOptions::default(),
             repeat: RepeatPolicy::default(),
             sandbox: SandboxChoice::default(),
             at_scheduled_time: false,
@@ -314,6 +319,7 @@ impl TaskNode {
             lines.push(format!("shell {}", self.shell.join(" ")));
         }
         lines.extend(self.env.iter().map(|(name, value)| format!("with {name}={value}")));
+        lines.extend(self.options.setting_lines());
         lines
     }
 

@@ -3,6 +3,7 @@
 //! Pure: nothing here reads a clock, the environment, a file or the network.
 
 pub mod check;
+pub mod condition;
 pub mod confidence;
 pub mod content_key;
 pub mod critical_path;

@@ -118,6 +118,7 @@ impl ExecutionResultFold {
             TaskEvent::Reset { task, why } => self.close_attempt(task, at, Err(why.clone())),
             TaskEvent::Held { .. }
             | TaskEvent::AwaitingClose { .. }
+            | TaskEvent::ResultsKept { .. }
             | TaskEvent::Skipped { .. }
             | TaskEvent::HandedOver { .. }
             | TaskEvent::OccurrenceSettled { .. }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use planwright_model::event::{CallEvent, CallOutcome, FileChange, RepeatClass, TaskEvent};
 use planwright_model::{
     Actor, CallId, ExecutionFailure, LinkKind, MicroDollars, Plan, RunCondition, RunKind,
-    SkipReason, TaskHold, TaskId, TaskLink, TaskNode,
+    SkipReason, TaskHold, TaskId, TaskLink, TaskNode, TaskResults,
 };
 
 /// What became of a task.
@@ -37,7 +37,13 @@ impl TaskStatus {
 
     /// Whether tasks that wait for its end may start.
     pub fn is_met(self) -> bool {
-        matches!(self, Self::Done | Self::Skipped(SkipReason::ByPerson | SkipReason::NotNeeded))
+        matches!(
+            self,
+            Self::Done
+                | Self::Skipped(
+                    SkipReason::ByPerson | SkipReason::NotNeeded | SkipReason::ConditionFalse
+                )
+        )
     }
 
     fn has_started(self) -> bool {
@@ -160,6 +166,12 @@ pub struct TaskRow {
     pub output_tail: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_outcome: Option<CallOutcome>,
+    /// How its command exited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// What its command left behind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub results: Option<Box<TaskResults>>,
     #[serde(skip_serializing_if = "is_default")]
     pub steps: u32,
     #[serde(skip_serializing_if = "is_default")]
@@ -479,6 +491,11 @@ impl TaskTable {
                 self.awaiting_close += 1;
                 true
             }
+            TaskEvent::ResultsKept { attempt, results, .. } => {
+                let row = &mut self.rows[task];
+                row.results = Some(Box::new(results.clone()));
+                row.status == TaskStatus::Running && *attempt == row.attempt
+            }
             TaskEvent::HandedOver { .. } => {
                 self.rows[task].started_at = Some(at);
                 self.rows[task].hold = None;
@@ -625,6 +642,9 @@ impl TaskTable {
                         row.tokens = row.tokens.saturating_add(usage.tokens);
                         row.cost = row.cost.saturating_add(usage.cost);
                         row.last_outcome = Some(outcome.clone());
+                        if let (1, CallOutcome::Exited { code }) = (call.step, outcome) {
+                            row.exit_code = Some(*code);
+                        }
                         true
                     }
                     None => false,
@@ -887,7 +907,8 @@ impl TaskTable {
     pub fn is_successful(&self) -> bool {
         self.counts.done == self.counts.total()
             || (0..self.rows.len()).all(|task| match self.rows[task].status {
-                TaskStatus::Done | TaskStatus::Skipped(SkipReason::NotNeeded) => true,
+                TaskStatus::Done
+                | TaskStatus::Skipped(SkipReason::NotNeeded | SkipReason::ConditionFalse) => true,
                 TaskStatus::Failed => self.links.tolerated[task],
                 _ => false,
             })
@@ -936,7 +957,10 @@ impl TaskTable {
             TaskStatus::Done => true,
             TaskStatus::Skipped(reason) => matches!(
                 reason,
-                SkipReason::ByPerson | SkipReason::DependencySkipped | SkipReason::NotNeeded
+                SkipReason::ByPerson
+                    | SkipReason::DependencySkipped
+                    | SkipReason::NotNeeded
+                    | SkipReason::ConditionFalse
             ),
             TaskStatus::Failed => *tolerated,
             _ => false,

@@ -19,9 +19,9 @@ use planwright_model::event::{
     PlanEvent, Record, RunEvent, SessionEvent, TaskEvent,
 };
 use planwright_model::{
-    Actor, ApprovalTarget, ChoiceAction, RequestKind, RunCap, Seq, TaskHold, TaskId,
+    Actor, ApprovalTarget, ChoiceAction, RequestKind, RunCap, Seq, TaskHold, TaskId, TaskResults,
 };
-use planwright_text::units::format_counted;
+use planwright_text::units::{format_bytes, format_counted};
 
 /// What an entry is, for its glyph, its colour and the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -264,7 +264,7 @@ impl TraceEntry {
             Event::Task(TaskEvent::Skipped { .. }) => TraceEntryKind::Skipped,
             Event::Task(TaskEvent::Reset { .. }) => TraceEntryKind::Started,
             Event::Call(CallEvent::Intended { .. }) => TraceEntryKind::Action,
-            Event::Call(_) => TraceEntryKind::Observed,
+            Event::Call(_) | Event::Task(TaskEvent::ResultsKept { .. }) => TraceEntryKind::Observed,
             Event::Planning(event) => {
                 return planning_projection::kind_from_wire_name(event.kind());
             }
@@ -451,6 +451,9 @@ fn project_task(event: &TaskEvent) -> Option<EntryProjection> {
         TaskEvent::AwaitingClose { .. } => {
             (TraceEntryKind::Waiting, "finished, waiting to close".to_owned(), None)
         }
+        TaskEvent::ResultsKept { results, .. } => {
+            (TraceEntryKind::Observed, results_text(results), None)
+        }
         TaskEvent::HandedOver { .. } => (TraceEntryKind::Yours, "yours to do".to_owned(), None),
         TaskEvent::OccurrenceSettled { occurrence, done, by, note, .. } => {
             let what = if *done { "done" } else { "skipped" };
@@ -485,6 +488,18 @@ fn project_task(event: &TaskEvent) -> Option<EntryProjection> {
             (TraceEntryKind::Started, format!("back to waiting: {why}"), None)
         }
     })
+}
+
+/// What an attempt left behind.
+fn results_text(results: &TaskResults) -> String {
+    let values = results.outputs.iter().map(|(name, value)| format!("output {name} = {value}"));
+    let bytes = results.artifacts.iter().fold(0u64, |sum, file| sum.saturating_add(file.bytes));
+    let names: Vec<&str> = results.artifacts.iter().map(|file| file.path.as_str()).collect();
+    let files = (!names.is_empty()).then(|| {
+        let (count, size) = (format_counted(names.len(), "file"), format_bytes(bytes));
+        format!("kept {count} ({size}): {}", names.join(", "))
+    });
+    values.chain(files).collect::<Vec<_>>().join("; ")
 }
 
 /// What a task waits for, where neither the plan nor the reader's time zone is known.

@@ -4,6 +4,7 @@ pub mod adapt;
 pub(crate) mod criteria;
 pub(crate) mod queue;
 pub(crate) mod resources;
+pub(crate) mod values;
 
 use planwright_model::event::{CallOutcome, Event, RunCounts, RunEvent, TaskEvent};
 use planwright_model::{

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 
 use super::Driver;
 use crate::coordinator::resources::ResourceLedger;
+use crate::coordinator::values::is_condition_met;
 use planwright_model::event::TaskEvent;
 use planwright_model::{RunCondition, SkipReason, TaskHold};
 use planwright_state::CloseHold;
@@ -57,16 +58,21 @@ impl Driver {
         true
     }
 
-    /// Leaves out a task that runs only after a failure, when nothing failed.
+    /// Leaves out a task that runs only after a failure, when nothing failed, and one whose condition is false.
     pub(super) fn skip_unneeded(&mut self, task: usize) -> bool {
         let tasks = &self.state.tasks;
         let is_unneeded =
             tasks.run_condition(task) == RunCondition::Failed && !tasks.follows_failure(task);
-        if is_unneeded {
-            let task = tasks.id(task).clone();
-            self.record(TaskEvent::Skipped { task, reason: SkipReason::NotNeeded });
-        }
-        is_unneeded
+        let reason = if is_unneeded {
+            SkipReason::NotNeeded
+        } else if self.task_node(task).is_some_and(|node| !is_condition_met(&self.state, node)) {
+            SkipReason::ConditionFalse
+        } else {
+            return false;
+        };
+        let task = tasks.id(task).clone();
+        self.record(TaskEvent::Skipped { task, reason });
+        true
     }
 
     fn record_hold(&mut self, task: usize, hold: TaskHold) {

@@ -16,9 +16,9 @@ use crate::requests::samples::every_request;
 use crate::requests::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request};
 use crate::{
     Actor, CallId, Category, ChoiceAction, Digest, ExecutionFailure, ExecutionLimits, Fact,
-    FactLength, FactReading, FactSource, FactStatus, FactSubject, GraphFacts, LinkKind, Plan,
-    Request, RequestId, RunCap, RunKind, Seq, SkipReason, StartTimeCause, TaskHold, TaskId,
-    TaskLink, TaskNode,
+    FactLength, FactReading, FactSource, FactStatus, FactSubject, GraphFacts, KeptArtifact,
+    LinkKind, Plan, Request, RequestId, RunCap, RunKind, Seq, SkipReason, StartTimeCause, TaskHold,
+    TaskId, TaskLink, TaskNode, TaskResults,
 };
 
 /// Task ids from a small set, so that events meet the same tasks again; `ghost` is in no plan.
@@ -256,6 +256,13 @@ fn task_event() -> impl Strategy<Value = TaskEvent> {
         }),
         (task_id(), prop::option::of(1..5u32), actor())
             .prop_map(|(task, occurrence, by)| TaskEvent::Reopened { task, occurrence, by }),
+        (task_id(), 1..4u32, "[a-z]{1,6}").prop_map(|(task, attempt, name)| {
+            let artifact =
+                KeptArtifact { path: format!("dist/{name}"), bytes: 7, sha256: "00ff".to_owned() };
+            let outputs = [(name, "a b".to_owned())].into();
+            let results = TaskResults { outputs, artifacts: vec![artifact] };
+            TaskEvent::ResultsKept { task, attempt, results }
+        }),
         (task_id(), actor()).prop_map(|(task, by)| TaskEvent::Noted {
             task,
             text: "half of it".into(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, ExecutionFailure, SkipReason, TaskHold, TaskId};
+use crate::{Actor, ExecutionFailure, SkipReason, TaskHold, TaskId, TaskResults};
 
 /// Facts about a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,12 @@ pub enum TaskEvent {
         task: TaskId,
         attempt: u32,
         elapsed_ms: u64,
+    },
+    /// The attempt left something behind: values for other tasks, files that are kept.
+    ResultsKept {
+        task: TaskId,
+        attempt: u32,
+        results: TaskResults,
     },
     /// A task for the person became due.
     HandedOver {
@@ -96,6 +102,7 @@ impl TaskEvent {
             Self::Started { .. } => "task.started",
             Self::Held { .. } => "task.held",
             Self::AwaitingClose { .. } => "task.awaiting_close",
+            Self::ResultsKept { .. } => "task.results_kept",
             Self::HandedOver { .. } => "task.handed_over",
             Self::Completed { .. } => "task.completed",
             Self::Failed { .. } => "task.failed",
@@ -114,6 +121,7 @@ impl TaskEvent {
             Self::Started { task, .. }
             | Self::Held { task, .. }
             | Self::AwaitingClose { task, .. }
+            | Self::ResultsKept { task, .. }
             | Self::HandedOver { task }
             | Self::Completed { task, .. }
             | Self::Failed { task, .. }

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 pub use rules::{fill_estimates, find_oversized_tasks};
 
-use super::graph::{TaskVocabulary, resolve_graph};
-use super::plan_file::{self, PlanFileFormat};
+use super::graph::resolve_graph;
+use super::plan_file::{self, PlanFileFormat, PlanFileInputs};
 use crate::plan_file_schedule::{LocalContext, schedule_plan_file};
 use planwright_model::{
     CriticalPathMeasure, NormalizationChange, OffsetDateTime, Plan, Severity, TaskId, Violation,
@@ -92,7 +92,18 @@ pub fn check_plan_text(
     name: &str,
     available: impl Fn(&str) -> bool,
 ) -> CheckReport {
-    let mut decoded = plan_file::decode_plan_file(text, format, name, &TaskVocabulary::default());
+    check_with_inputs(text, format, name, &PlanFileInputs::default(), available)
+}
+
+/// Checks the text of a plan file with the values that were given for it.
+pub fn check_with_inputs(
+    text: &str,
+    format: PlanFileFormat,
+    name: &str,
+    inputs: &PlanFileInputs<'_>,
+    available: impl Fn(&str) -> bool,
+) -> CheckReport {
+    let mut decoded = plan_file::decode_plan_file(text, format, name, inputs);
     rules::apply_duration_rules(&mut decoded);
     let plan = decoded.plan;
     let facts = match resolve_graph(&plan.tasks, available) {

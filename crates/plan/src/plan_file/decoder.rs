@@ -25,12 +25,15 @@ pub(super) struct PlanFileDecoder<'a> {
     pub(super) vocabulary: &'a TaskVocabulary,
     pub(super) violations: Vec<Violation>,
     pub(super) normalization: Vec<NormalizationChange>,
+    /// Whether anything in the file may be a template.
+    pub(super) has_templates: bool,
 }
 
 impl<'a> PlanFileDecoder<'a> {
     pub(super) fn new(text: &'a str, vocabulary: &'a TaskVocabulary) -> Self {
         let lines = LineIndex::new(text);
-        Self { lines, vocabulary, violations: Vec::new(), normalization: Vec::new() }
+        let has_templates = super::template::has_template(text);
+        Self { lines, vocabulary, violations: Vec::new(), normalization: Vec::new(), has_templates }
     }
 
     /// Returns whether the maximum number of violations is reached.

@@ -5,6 +5,7 @@
 //! tasks, 200,000 links, 128 levels of nesting.
 
 mod calendar;
+mod conditions;
 mod criteria;
 mod decoder;
 mod duration;
@@ -12,17 +13,21 @@ mod error;
 mod json;
 mod link;
 mod markdown;
+mod matrix;
 mod plan;
+mod results;
 mod run_rules;
 mod run_settings;
 mod schema;
 mod task;
+mod template;
 #[cfg(test)]
 mod tests;
 mod toml;
 mod value_tree;
 mod write;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use error::PlanFileError;
@@ -82,28 +87,52 @@ pub fn decode_text(bytes: Vec<u8>, name: &str) -> Result<String, PlanFileError> 
     })
 }
 
+/// What a plan file is read with: values of parameters, and the environment.
+#[derive(Clone)]
+pub struct PlanFileInputs<'a> {
+    /// The values that were given for parameters.
+    pub params: BTreeMap<String, String>,
+    /// The value of an environment variable, for `${{ env.X }}`.
+    pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// Whether a value that is not there is an error. A check goes on with a placeholder.
+    pub needs_all: bool,
+}
+
+impl std::fmt::Debug for PlanFileInputs<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PlanFileInputs").field("params", &self.params).finish_non_exhaustive()
+    }
+}
+
+impl Default for PlanFileInputs<'_> {
+    /// No parameters and an empty environment.
+    fn default() -> Self {
+        Self { params: BTreeMap::new(), env: &|_| None, needs_all: true }
+    }
+}
+
 /// Parses the text of a plan file with the built-in task types.
 pub fn parse_plan_file(
     text: &str,
     format: PlanFileFormat,
     name: &str,
 ) -> Result<PlanFile, PlanFileError> {
-    parse_with_vocabulary(text, format, name, &TaskVocabulary::default())
+    parse_with_inputs(text, format, name, &PlanFileInputs::default())
 }
 
-/// Parses the text of a plan file.
-pub fn parse_with_vocabulary(
+/// Parses the text of a plan file with the values that were given for it.
+pub fn parse_with_inputs(
     text: &str,
     format: PlanFileFormat,
     name: &str,
-    vocabulary: &TaskVocabulary,
+    inputs: &PlanFileInputs<'_>,
 ) -> Result<PlanFile, PlanFileError> {
     if text.len() as u64 > MAX_BYTES {
         let (name, bytes) = (name.to_owned(), text.len() as u64);
         return Err(PlanFileError::TooLarge { name, bytes, limit: MAX_BYTES });
     }
     let DecodedPlan { plan, violations, normalization, .. } =
-        decode_plan_file(text, format, name, vocabulary);
+        decode_plan_file(text, format, name, inputs);
     let (warnings, faults): (Vec<_>, Vec<_>) =
         violations.into_iter().partition(|violation| violation.severity == Severity::Warning);
     if faults.is_empty() {
@@ -118,7 +147,7 @@ pub(crate) fn decode_plan_file(
     text: &str,
     format: PlanFileFormat,
     name: &str,
-    vocabulary: &TaskVocabulary,
+    inputs: &PlanFileInputs<'_>,
 ) -> DecodedPlan {
     if text.len() as u64 > MAX_BYTES {
         let message =
@@ -130,13 +159,14 @@ pub(crate) fn decode_plan_file(
     if format == PlanFileFormat::Markdown {
         return markdown::decode_checklist(text, name);
     }
-    let mut decoder = PlanFileDecoder::new(text, vocabulary);
+    let vocabulary = TaskVocabulary::default();
+    let mut decoder = PlanFileDecoder::new(text, &vocabulary);
     let tree = match format {
         PlanFileFormat::Json => json::parse_json(text).map_err(|error| vec![error]),
         _ => toml::parse_toml(text),
     };
     match tree {
-        Ok(tree) => plan::decode_plan(decoder, &tree, &title_from_name(name)),
+        Ok(mut tree) => plan::decode_plan(decoder, &mut tree, &title_from_name(name), inputs),
         Err(errors) => {
             for error in errors {
                 let language = if format == PlanFileFormat::Json { "JSON" } else { "TOML" };

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::calendar;
 use super::decoder::{FieldNames, PlanFileDecoder};
-use super::run_rules;
-use super::run_settings;
 use super::task::{self, LocatedTask, SANDBOX};
+use super::template::{self, TemplateScope};
 use super::value_tree::{TreeValue, ValuePath, ValueTree, escape_for_message};
-use super::{MAX_LINKS, MAX_TASKS};
+use super::{
+    MAX_LINKS, MAX_TASKS, PlanFileInputs, calendar, conditions, matrix, run_rules, run_settings,
+};
 use crate::graph::{TaskCycle, prune_missing, resolve_graph};
 use planwright_model::{
     NormalizationChange, Plan, RunKind, SandboxChoice, Severity, TaskId, TaskLink, Violation,
@@ -25,6 +25,8 @@ pub(super) const PLAN_FIELDS: &[FieldNames] = &[
     ("sandbox", &[]),
     ("defaults", &[]),
     ("fail_fast", &[]),
+    ("vars", &[]),
+    ("params", &[]),
     ("tasks", &["nodes"]),
     ("$schema", &[]),
 ];
@@ -51,20 +53,32 @@ pub(crate) struct DecodedPlan {
 
 pub(super) fn decode_plan(
     mut decoder: PlanFileDecoder<'_>,
-    tree: &ValueTree,
+    tree: &mut ValueTree,
     title: &str,
+    inputs: &PlanFileInputs<'_>,
 ) -> DecodedPlan {
     let mut plan = Plan { title: title.to_owned(), ..Plan::default() };
     let (mut placed, mut calendar_at) = (Vec::new(), None);
+    let values = template::decode_declarations(&mut decoder, tree, inputs);
+    plan.params =
+        values.parameters.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+    let scope = TemplateScope::new(values, inputs);
+    if decoder.has_templates {
+        template::expand_plan(&mut decoder, tree, &scope);
+    }
+    let tree = &*tree;
     if matches!(tree.value, TreeValue::List(_)) {
-        placed = decode_tasks(&mut decoder, tree, ValuePath::Root);
+        placed = decode_tasks(&mut decoder, tree, ValuePath::Root, &[], &scope);
     } else if let Some(fields) = decoder.read_fields(tree, ValuePath::Root, PLAN_FIELDS) {
         let at = |name| fields.get(name).map(|entry| &entry.tree);
         let path = |name| ValuePath::Field(&ValuePath::Root, name);
         decode_own_fields(&mut decoder, &mut plan, at);
         calendar_at = decode_own_calendar(&mut decoder, &mut plan, at);
+        let shell = at("defaults").map(template::default_shell).unwrap_or_default();
         match fields.get("tasks") {
-            Some(entry) => placed = decode_tasks(&mut decoder, &entry.tree, path(&entry.key)),
+            Some(entry) => {
+                placed = decode_tasks(&mut decoder, &entry.tree, path(&entry.key), &shell, &scope);
+            }
             None => decoder.report_bad_value(
                 tree,
                 ValuePath::Root,
@@ -83,6 +97,8 @@ pub(super) fn decode_plan(
             plan.fail_fast = decoder.read_boolean(tree, path("fail_fast")).unwrap_or_default();
         }
     }
+    template::bind_outputs(&mut decoder, &mut placed);
+    conditions::check_conditions(&mut decoder, &placed);
     check_resources(&mut decoder, &plan, &placed);
     run_rules::check_run_rules(&mut decoder, &plan, &placed);
     let calendar_place = calendar_at.map(|at| decoder.lines.line_and_column(at));
@@ -141,6 +157,8 @@ fn decode_tasks(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,
     path: ValuePath<'_>,
+    shell: &[String],
+    scope: &TemplateScope<'_>,
 ) -> Vec<LocatedTask> {
     let named: Vec<(Option<&str>, &ValueTree)> = match &tree.value {
         TreeValue::Table(entries) => {
@@ -156,21 +174,45 @@ fn decode_tasks(
     if named.is_empty() {
         decoder.report_bad_value(tree, path, "has no tasks", "Add at least one task.");
     }
-    if named.len() > MAX_TASKS {
+    let mut sources = matrix::expand_matrices(decoder, named, path);
+    if sources.len() > MAX_TASKS {
         let message =
-            format!("has {} tasks, more than the {MAX_TASKS} a plan may hold", named.len());
+            format!("has {} tasks, more than the {MAX_TASKS} a plan may hold", sources.len());
         decoder.report_bad_value(tree, path, message, "Split the plan into several files.");
         return Vec::new();
     }
+    for (index, source) in sources.iter_mut().enumerate() {
+        if decoder.has_templates || template::has_condition(&source.tree) {
+            let scope = TemplateScope { cell: source.cell.clone(), ..scope.clone() };
+            let path = ValuePath::Item(&path, index);
+            template::expand_task(decoder, source.tree.to_mut(), path, shell, &scope);
+        }
+    }
+    let named: Vec<(Option<&str>, &ValueTree)> =
+        sources.iter().map(|source| (source.key, &*source.tree)).collect();
     let ids = assign_ids(decoder, &named, path);
+    let mut placed = decode_each(decoder, named, &ids, path);
+    let made = sources.iter().zip(&ids);
+    let origins: Vec<(TaskId, TaskId)> =
+        made.filter_map(|(source, id)| Some((source.origin.clone()?, id.clone()))).collect();
+    matrix::link_matrices(&mut placed, &origins);
+    placed
+}
+
+fn decode_each(
+    decoder: &mut PlanFileDecoder<'_>,
+    named: Vec<(Option<&str>, &ValueTree)>,
+    ids: &[TaskId],
+    path: ValuePath<'_>,
+) -> Vec<LocatedTask> {
     let mut placed: Vec<LocatedTask> = Vec::new();
     let mut places: HashMap<TaskId, usize> = HashMap::new();
     for (index, ((_, tree), id)) in named.into_iter().zip(ids).enumerate() {
         let task = task::decode_task(decoder, tree, ValuePath::Item(&path, index), id.clone());
-        if let Some(first) = places.get(&id) {
-            report_duplicate(decoder, &id, *first, task.at);
+        if let Some(first) = places.get(id) {
+            report_duplicate(decoder, id, *first, task.at);
         } else {
-            places.insert(id, task.at);
+            places.insert(id.clone(), task.at);
             placed.push(task);
         }
     }

@@ -32,7 +32,7 @@ fn check_settings(decoder: &mut PlanFileDecoder<'_>, placed: &LocatedTask) {
         decoder.report_violation(violation.with_nodes([task.id.clone()]), placed.place(field));
     };
     if !matches!(task.run, RunKind::Shell(_)) {
-        for field in ["shell", "env", "cwd", "retries"] {
+        for field in ["shell", "env", "cwd", "retries", "outputs", "artifacts"] {
             if placed.states(field) {
                 let problem = format!("has `{field}`, which is for commands");
                 let fix = format!("Remove `{field}`, or write run = {{ shell = \"…\" }}.");

@@ -10,9 +10,13 @@ use super::calendar::{CALENDAR_FIELDS, DAYS};
 use super::decoder::FieldNames;
 use super::link::LINK_FIELDS;
 use super::plan::PLAN_FIELDS;
-#[cfg(test)]
-use super::run_settings::{DEFAULT_FIELDS, RETRY_FIELDS};
 use super::task::TASK_FIELDS;
+#[cfg(test)]
+use super::{
+    conditions::WHEN_FIELDS,
+    run_settings::{DEFAULT_FIELDS, RETRY_FIELDS},
+    template::PARAM_FIELDS,
+};
 use planwright_model::{
     ExitCriterion, LagBasis, LinkKind, LinkOrigin, NodeOrigin, PlanDate, RepeatPolicy, RetryCause,
     RunCondition, SandboxChoice, TaskCost,
@@ -41,6 +45,10 @@ struct PlanSchema {
     defaults: Option<DefaultsSchema>,
     /// Whether the first failure ends the run. Defaults to false: what does not depend on it goes on.
     fail_fast: Option<bool>,
+    /// Values by name, for `${{ vars.NAME }}`.
+    vars: Option<BTreeMap<String, EnvSchema>>,
+    /// Values that whoever runs the plan gives, for `${{ params.NAME }}`: `run FILE NAME=VALUE`. A default, or a table.
+    params: Option<BTreeMap<String, ParamSchema>>,
     /// The tasks, as a list or as a table from id to task.
     tasks: TasksSchema,
     /// The address of this schema.
@@ -155,14 +163,22 @@ struct TaskSchema {
     /// How many further attempts its command has, or a table with `max`, `backoff`, `factor`, `max_delay` and `on`.
     retries: Option<RetriesSchema>,
     /// On which end of what it depends on it runs: "success" (all is done), "failed" (all has ended and something
-    /// failed) or "always" (all has ended).
-    when: Option<RunCondition>,
+    /// failed) or "always" (all has ended). Or a table with a condition: `{ if = "…" }`.
+    when: Option<WhenSchema>,
     /// Whether its failure counts as done for what depends on it and for the run.
     continue_on_error: Option<bool>,
     /// What it belongs to; `run FILE GROUP` runs all of it.
     group: Option<String>,
     /// Words by which it can be chosen: `run FILE --tag WORD`.
     tags: Option<TextListSchema>,
+    /// Lists of values by name: one task for each combination, with ids such as `test[linux,3.12]`, less those that
+    /// `exclude` lists. Texts of the task use `${{ matrix.NAME }}`; whoever depends on it depends on all of them.
+    matrix: Option<BTreeMap<String, Vec<Value>>>,
+    /// What it gives to other tasks by name, for `${{ tasks.ID.outputs.NAME }}`: `"last_line"` that it printed, `"key"` or
+    /// `"key:NAME"` for a line NAME=VALUE in the file `$PLANWRIGHT_OUTPUT`, or `"file:PATH"`. It fails where one is missing.
+    outputs: Option<BTreeMap<String, String>>,
+    /// Patterns of files in the workspace that are kept of each attempt, such as "dist/**".
+    artifacts: Option<Vec<String>>,
     /// Whether an interrupted attempt may simply be run again.
     repeat: Option<RepeatPolicy>,
     /// Whether its command is confined to the workspace.
@@ -218,6 +234,62 @@ enum EnvSchema {
     Text(String),
     Number(i64),
     Truth(bool),
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "Parameter", untagged)]
+#[expect(dead_code, reason = "described, never read")]
+enum ParamSchema {
+    Text(String),
+    Number(i64),
+    Truth(bool),
+    Table(ParamTableSchema),
+}
+
+/// A value that whoever runs the plan gives.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "ParameterTable")]
+#[expect(dead_code, reason = "described, never read")]
+struct ParamTableSchema {
+    /// "string", "integer" or "boolean". Defaults to that of the default, else "string".
+    #[schemars(rename = "type")]
+    kind: Option<ParamTypeSchema>,
+    /// Its value where none is given.
+    default: Option<EnvSchema>,
+    /// Whether a value must be given. Defaults to true where there is no default.
+    required: Option<bool>,
+    /// What it is for.
+    description: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "ParameterType", rename_all = "snake_case")]
+#[expect(dead_code, reason = "described, never read")]
+enum ParamTypeSchema {
+    String,
+    Integer,
+    Boolean,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "When", untagged)]
+#[expect(dead_code, reason = "described, never read")]
+enum WhenSchema {
+    Word(RunCondition),
+    Table(WhenTableSchema),
+}
+
+/// A condition.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "WhenTable")]
+#[expect(dead_code, reason = "described, never read")]
+struct WhenTableSchema {
+    /// It is skipped unless this is true: `vars`, `params`, `env` and `matrix` with a name, `tasks.ID.outputs.NAME`,
+    /// `tasks.ID.exit_code`, `tasks.ID.status`, text in quotes, numbers, true and false, `==`, `!=`, `and`, `or`, `not`.
+    #[schemars(rename = "if")]
+    condition: String,
+    /// On which end of what it depends on the condition is looked at. Defaults to "success".
+    on: Option<RunCondition>,
 }
 
 #[derive(JsonSchema)]
@@ -418,6 +490,8 @@ mod tests {
             ("calendar", "/$defs/Calendar/properties", CALENDAR_FIELDS),
             ("defaults", "/$defs/Defaults/properties", DEFAULT_FIELDS),
             ("retries", "/$defs/RetryPolicy/properties", RETRY_FIELDS),
+            ("params", "/$defs/ParameterTable/properties", PARAM_FIELDS),
+            ("when", "/$defs/WhenTable/properties", WHEN_FIELDS),
         ] {
             let (from, to) =
                 (format!("<!-- {name} fields -->\n"), format!("<!-- end of {name} -->"));
@@ -453,5 +527,7 @@ mod tests {
         assert_eq!(described("/$defs/Week/properties"), read(DAYS));
         assert_eq!(described("/$defs/Defaults/properties"), read(DEFAULT_FIELDS));
         assert_eq!(described("/$defs/RetryPolicy/properties"), read(RETRY_FIELDS));
+        assert_eq!(described("/$defs/ParameterTable/properties"), read(PARAM_FIELDS));
+        assert_eq!(described("/$defs/WhenTable/properties"), read(WHEN_FIELDS));
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::decoder::{FieldNames, PlanFileDecoder, TableFields, as_number, as_whole_number};
 use super::duration::{self, DayLength};
-use super::run_settings;
 use super::value_tree::{
     TreeEntry, TreeValue, ValuePath, ValueTree, escape_for_message, is_invisible,
 };
+use super::{conditions, results, run_settings};
 use crate::graph::text_lists::ListSeparators;
 use planwright_model::task::{DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use planwright_model::{
@@ -41,6 +41,9 @@ pub(super) const TASK_FIELDS: &[FieldNames] = &[
     ("continue_on_error", &[]),
     ("group", &[]),
     ("tags", &[]),
+    ("matrix", &[]),
+    ("outputs", &[]),
+    ("artifacts", &[]),
     ("repeat", &[]),
     ("sandbox", &[]),
     ("at_scheduled_time", &[]),
@@ -179,6 +182,7 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         self.decode_means();
         self.decode_limits();
         self.decode_run_settings();
+        self.decode_results();
         self.decode_details();
         self.decode_dependencies();
         self.placed.task.dependencies =
@@ -300,8 +304,7 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         let env = self.decode_field("env", run_settings::decode_env);
         let cwd = self.decode_field("cwd", run_settings::decode_cwd);
         let retries = self.decode_field("retries", run_settings::decode_retries);
-        let when = self
-            .decode_field("when", |d, tree, path| d.read_choice(tree, path, run_settings::WHEN));
+        let when = self.decode_field("when", conditions::decode_when);
         let tolerated = self.decode_field("continue_on_error", PlanFileDecoder::read_boolean);
         let group = self.decode_field("group", decode_line);
         let tags = self.decode_field("tags", |decoder, tree, path| {
@@ -312,10 +315,19 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         task.env = env.unwrap_or_default();
         task.cwd = cwd.unwrap_or_default();
         task.retries = retries;
-        task.when = when.unwrap_or_default();
+        (task.when, task.options.run_if) = when.unwrap_or_default();
         task.continue_on_error = tolerated.unwrap_or_default();
         task.group = group.unwrap_or_default();
         task.tags = tags.unwrap_or_default();
+    }
+
+    /// Decodes what its command leaves behind.
+    fn decode_results(&mut self) {
+        let outputs = self.decode_field("outputs", results::decode_outputs);
+        let artifacts = self.decode_field("artifacts", results::decode_patterns);
+        let options = &mut self.placed.task.options;
+        options.outputs = outputs.unwrap_or_default();
+        options.artifacts = artifacts.unwrap_or_default();
     }
 
     /// Decodes who answers for it, its dates, and what it rests on.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::json;
 
+mod version_two;
+
 use super::*;
 use planwright_model::task::CriterionEffect;
 use planwright_model::{
@@ -577,7 +579,17 @@ fn any_plan() -> impl Strategy<Value = Plan> {
                 let resources = BTreeMap::from([("people".to_owned(), 3), ("ro om".to_owned(), 1)]);
                 let calendar = goal.as_ref().map(|_| a_calendar());
                 let fail_fast = calendar.is_some();
-                Plan { title, rationale: goal.clone(), goal, resources, calendar, fail_fast, tasks }
+                let rationale = goal.clone();
+                Plan {
+                    title,
+                    rationale,
+                    goal,
+                    resources,
+                    calendar,
+                    fail_fast,
+                    tasks,
+                    ..Plan::default()
+                }
             },
         )
     })

@@ -1,16 +1,18 @@
 //! Writes a plan as a TOML file that a person can read and edit. Fields at their default are omitted.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value as Json;
 use toml_edit::{Array, InlineTable, Key, Value};
 
 use super::duration::{self, DayLength};
+use super::template::{escape_template, has_template};
 use planwright_model::task::{CriterionEffect, DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use planwright_model::{
     ExitCriterion, FileCalendar, LagBasis, LinkKind, LinkOrigin, LocalTimeInterval, NodeOrigin,
-    Plan, RepeatPolicy, RetryCause, RunCondition, RunKind, SandboxChoice, TaskLink, TaskNode,
-    TaskRetryPolicy, Weekday,
+    OutputSource, Plan, RepeatPolicy, RetryCause, RunCondition, RunKind, SandboxChoice, TaskLink,
+    TaskNode, TaskRetryPolicy, TaskRunOptions, ValuePart, Weekday,
 };
 
 /// Writes a plan file. Reading it back gives the same plan, except that TOML has no null: such values in `metadata` are
@@ -81,9 +83,44 @@ fn write_calendar(out: &mut String, calendar: &FileCalendar) {
     }
 }
 
+/// Writes a field in which nothing is meant as a template.
 fn write_field(out: &mut String, name: &str, value: impl Into<Value>) {
+    let mut value = value.into();
+    escape_value(&mut value);
+    write_raw_field(out, name, value);
+}
+
+fn write_raw_field(out: &mut String, name: &str, value: impl Into<Value>) {
     writeln!(out, "{} = {}", Key::new(name), value.into())
         .expect("writing to a string cannot fail");
+}
+
+fn escape_value(value: &mut Value) {
+    match value {
+        Value::String(text) if has_template(text.value()) => {
+            *value = escape_template(text.value()).into();
+        }
+        Value::Array(items) => items.iter_mut().for_each(escape_value),
+        Value::InlineTable(fields) => fields.iter_mut().for_each(|(_, value)| escape_value(value)),
+        _ => {}
+    }
+}
+
+/// A command as a file has it: outputs of other tasks are templates again.
+fn command_text(command: &str, options: &TaskRunOptions) -> String {
+    let mut text = escape_template(command);
+    for (variable, parts) in &options.computed_env {
+        text = text.replace(&format!("${{{variable}}}"), &parts_text(parts));
+    }
+    text
+}
+
+fn parts_text(parts: &[ValuePart]) -> String {
+    let text = |part: &ValuePart| match part {
+        ValuePart::Text(text) => escape_template(text),
+        ValuePart::Output { task, name } => format!("${{{{ tasks.{task}.outputs.{name} }}}}"),
+    };
+    parts.iter().map(text).collect()
 }
 
 fn write_task(out: &mut String, task: &TaskNode) {
@@ -92,7 +129,8 @@ fn write_task(out: &mut String, task: &TaskNode) {
     match &task.run {
         RunKind::Agent {} => {}
         RunKind::Shell(command) => {
-            write_field(out, "run", inline_table([("shell", command.as_str().into())]));
+            let command = command_text(command, &task.options);
+            write_raw_field(out, "run", inline_table([("shell", command.into())]));
         }
         RunKind::Human {} => {
             write_field(out, "run", inline_table([("human", InlineTable::new().into())]));
@@ -153,10 +191,11 @@ fn write_means(out: &mut String, task: &TaskNode) {
         write_field(out, "tool_affinity", inline_table(scores));
     }
     if !task.exit_criteria.is_empty() {
-        write_field(
+        let value = |criterion: &ExitCriterion| criterion_value(criterion, &task.options);
+        write_raw_field(
             out,
             "exit_criteria",
-            task.exit_criteria.iter().map(criterion_value).collect::<Array>(),
+            task.exit_criteria.iter().map(value).collect::<Array>(),
         );
     }
     if task.estimated_tokens != DEFAULT_TOKENS {
@@ -173,7 +212,7 @@ fn write_means(out: &mut String, task: &TaskNode) {
         write_field(out, "task_type", task.task_type.as_str());
     }
     if !task.metadata.is_empty() {
-        write_field(out, "metadata", object_table(&task.metadata));
+        write_raw_field(out, "metadata", object_table(&task.metadata));
     }
 }
 
@@ -183,9 +222,14 @@ fn write_run_settings(out: &mut String, task: &TaskNode) {
     if !task.shell.is_empty() {
         write_field(out, "shell", texts(&task.shell));
     }
-    if !task.env.is_empty() {
-        let variables = task.env.iter().map(|(name, value)| (name.as_str(), value.as_str().into()));
-        write_field(out, "env", inline_table(variables));
+    let mut env: BTreeMap<&str, String> =
+        task.env.iter().map(|(name, value)| (name.as_str(), escape_template(value))).collect();
+    let computed =
+        task.options.computed_env.iter().filter(|(name, _)| !name.starts_with("PLANWRIGHT_"));
+    env.extend(computed.map(|(name, parts)| (name.as_str(), parts_text(parts))));
+    if !env.is_empty() {
+        let variables = env.into_iter().map(|(name, value)| (name, Value::from(value)));
+        write_raw_field(out, "env", inline_table(variables));
     }
     if !task.cwd.is_empty() {
         write_field(out, "cwd", task.cwd.as_str());
@@ -193,11 +237,7 @@ fn write_run_settings(out: &mut String, task: &TaskNode) {
     if let Some(policy) = &task.retries {
         write_field(out, "retries", retry_value(policy));
     }
-    match task.when {
-        RunCondition::Success => {}
-        RunCondition::Failed => write_field(out, "when", "failed"),
-        RunCondition::Always => write_field(out, "when", "always"),
-    }
+    write_condition(out, task);
     if task.continue_on_error {
         write_field(out, "continue_on_error", true);
     }
@@ -206,6 +246,45 @@ fn write_run_settings(out: &mut String, task: &TaskNode) {
     }
     if !task.tags.is_empty() {
         write_field(out, "tags", texts(&task.tags));
+    }
+    write_results(out, task);
+}
+
+fn write_condition(out: &mut String, task: &TaskNode) {
+    let on = match task.when {
+        RunCondition::Success => None,
+        RunCondition::Failed => Some("failed"),
+        RunCondition::Always => Some("always"),
+    };
+    if task.options.run_if.is_empty() {
+        if let Some(on) = on {
+            write_field(out, "when", on);
+        }
+        return;
+    }
+    let mut fields = vec![("if", Value::from(task.options.run_if.as_str()))];
+    fields.extend(on.map(|on| ("on", on.into())));
+    write_raw_field(out, "when", inline_table(fields));
+}
+
+/// Writes what the command of a task leaves behind.
+fn write_results(out: &mut String, task: &TaskNode) {
+    let options = &task.options;
+    if !options.outputs.is_empty() {
+        let outputs = options.outputs.iter().map(|(name, source)| {
+            let text = match source {
+                OutputSource::LastLine => "last_line".to_owned(),
+                OutputSource::Key(key) if key == name => "key".to_owned(),
+                OutputSource::Key(key) => format!("key:{key}"),
+                OutputSource::File(path) => format!("file:{path}"),
+            };
+            (name.as_str(), Value::from(text))
+        });
+        write_field(out, "outputs", inline_table(outputs));
+    }
+    if !options.artifacts.is_empty() {
+        let patterns = options.artifacts.iter().map(String::as_str);
+        write_field(out, "artifacts", patterns.collect::<Array>());
     }
 }
 
@@ -284,8 +363,8 @@ fn link_value(link: &TaskLink) -> Value {
     inline_table(fields).into()
 }
 
-fn criterion_value(criterion: &ExitCriterion) -> Value {
-    let text = |text: &String| Value::from(text.as_str());
+fn criterion_value(criterion: &ExitCriterion, options: &TaskRunOptions) -> Value {
+    let text = |text: &String| Value::from(escape_template(text));
     let (mut fields, on) = match criterion {
         ExitCriterion::Text { text: words, on: CriterionEffect::Success } => return text(words),
         ExitCriterion::Text { text: words, on } => {
@@ -295,7 +374,8 @@ fn criterion_value(criterion: &ExitCriterion) -> Value {
             (vec![("kind", "file_exists".into()), ("path", text(path))], on)
         }
         ExitCriterion::Command { command, on } => {
-            (vec![("kind", "command".into()), ("command", text(command))], on)
+            let command = command_text(command, options);
+            (vec![("kind", "command".into()), ("command", command.into())], on)
         }
         ExitCriterion::JsonPath { path, equals, on } => {
             let mut fields = vec![("kind", "json_path".into()), ("path", text(path))];

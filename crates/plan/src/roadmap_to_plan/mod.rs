@@ -42,6 +42,7 @@ pub fn plan_from_roadmap(
         // The times of a plan created from a schedule are in the schedule.
         calendar: None,
         fail_fast: false,
+        params: BTreeMap::new(),
         tasks,
     }
 }

@@ -1,0 +1,35 @@
+//! Values that tasks give each other: what a condition looks at.
+
+use planwright_model::{TaskId, TaskNode};
+use planwright_plan::condition::{ConditionReference, PlanValue, RunExpression, TaskFact};
+use planwright_state::{SessionState, TaskStatus};
+
+/// Whether the condition of a task is true. Without one it always is; one that cannot be read never is.
+pub(crate) fn is_condition_met(state: &SessionState, node: &TaskNode) -> bool {
+    let text = &node.options.run_if;
+    text.is_empty()
+        || RunExpression::parse(text)
+            .is_ok_and(|condition| condition.is_met(&|reference| look_up(state, reference)))
+}
+
+fn look_up(state: &SessionState, reference: &ConditionReference) -> Option<PlanValue> {
+    let ConditionReference::Task { task, fact } = reference else { return None };
+    let row = state.tasks.get(task)?;
+    match fact {
+        TaskFact::ExitCode => row.exit_code.map(|code| PlanValue::Integer(code.into())),
+        TaskFact::Status => Some(PlanValue::Text(
+            match row.status {
+                TaskStatus::Done => "done",
+                TaskStatus::Failed => "failed",
+                TaskStatus::Skipped(_) => "skipped",
+                TaskStatus::Pending | TaskStatus::Running | TaskStatus::Yours => return None,
+            }
+            .to_owned(),
+        )),
+        TaskFact::Output(name) => output_of(state, task, name).map(PlanValue::Text),
+    }
+}
+
+fn output_of(state: &SessionState, task: &TaskId, name: &str) -> Option<String> {
+    state.tasks.get(task)?.results.as_ref()?.outputs.get(name).cloned()
+}
