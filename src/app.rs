@@ -13,9 +13,11 @@ mod models;
 mod new_session;
 pub(crate) mod options;
 mod own_time_items;
+mod plan_secrets;
 mod plan_session;
 pub(crate) mod planning;
 mod resume_session;
+mod run_notices;
 mod saved_sessions;
 mod secrets;
 pub(crate) mod session_actions;
@@ -33,6 +35,7 @@ pub use models::OFFLINE_HELP;
 pub(crate) use models::SessionModels;
 use new_session::require_events;
 use options::SharedArgs;
+pub(crate) use plan_secrets::PlanSecrets;
 pub(crate) use plan_session::ReadyPlan;
 use planwright_engine::{self as engine, EngineFeatures, EngineOptions};
 use planwright_files::{self as files, FileLimit};
@@ -40,12 +43,14 @@ use planwright_llm::model_capability_cache::{
     FileCapabilityCache, MemoryCapabilityCache, ModelCapabilityCache,
 };
 use planwright_llm::provider::{KeyObserver, ModelFactory, ProviderRegistry, apply_environment};
+use planwright_model::SessionId;
 use planwright_model::event::{Event, RunEvent, SessionEvent};
 use planwright_model::setting::SettingOrigin;
 use planwright_plan::confidence::{ConfidenceSettings, ConfidenceWeights};
 use planwright_state::SessionState;
 use planwright_store::{OpenMode, Store, StoreError};
-use planwright_tools::LocalProcessExecutor;
+use planwright_tools::machine_pools::MachinePools;
+use planwright_tools::{LocalProcessExecutor, ResultStore, TaskCache};
 use planwright_tui::{self as tui, UiSettings};
 pub(crate) use resume_session::ResumeOptions;
 pub(crate) use saved_sessions::{
@@ -63,6 +68,10 @@ pub(crate) struct App {
     pub project: Option<ProjectStanding>,
     data_dir: Option<PathBuf>,
     no_color: bool,
+    /// Secrets of the plan that is about to run.
+    plan_secrets: PlanSecrets,
+    /// Whether commands run although nothing has changed.
+    pub(crate) ignore_cache: bool,
 }
 
 impl App {
@@ -103,7 +112,16 @@ impl App {
             shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let data_dir = shared.data_dir.clone().or_else(config::data_dir);
         config::use_time_zone(settings.me.time_zone.value.as_deref());
-        let app = Self { settings, config_path, project: None, data_dir, no_color };
+        let (plan_secrets, ignore_cache) = (PlanSecrets::default(), false);
+        let app = Self {
+            settings,
+            config_path,
+            project: None,
+            data_dir,
+            no_color,
+            plan_secrets,
+            ignore_cache,
+        };
         app.cover_log();
         Ok(app)
     }
@@ -213,10 +231,25 @@ impl App {
             .collect()
     }
 
-    /// Runs the commands of tasks. They never see the keys of model providers.
+    /// Runs the commands of tasks. They never see the keys of model providers, unless their plan passes them on.
     fn process_executor(&self) -> LocalProcessExecutor {
-        LocalProcessExecutor::new(self.redactor(), self.key_variables())
+        let executor = LocalProcessExecutor::new(self.redactor(), self.key_variables())
             .with_settings(config::tool_settings::tool_settings(&self.settings))
+            .with_secrets(Vec::clone(&self.plan_secrets.values));
+        let Some(data_dir) = &self.data_dir else { return executor };
+        let cache = (!self.ignore_cache).then(|| TaskCache::new(data_dir.join("cache")));
+        executor.with_results(ResultStore::new(data_dir.join("artifacts")), cache)
+    }
+
+    /// Removes what the attempts of a session kept.
+    pub(crate) fn remove_results(&self, session: &SessionId) -> std::io::Result<()> {
+        let Some(data_dir) = &self.data_dir else { return Ok(()) };
+        ResultStore::new(data_dir.join("artifacts")).remove_session(session)
+    }
+
+    fn notice_starter(&self) -> Arc<dyn Fn(&engine::RunNotice) + Send + Sync> {
+        let without = self.key_variables();
+        Arc::new(move |notice| run_notices::start_notice_command(notice, &without))
     }
 
     fn engine_options(&self) -> EngineOptions {
@@ -238,6 +271,8 @@ impl App {
             agent_receiver: None,
             ledger: None,
             save_decision: Arc::new(|_| {}),
+            machine_pools: self.data_dir.as_ref().map(|dir| MachinePools::new(dir.join("pools"))),
+            notify: self.notice_starter(),
         }
     }
 

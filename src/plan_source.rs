@@ -16,15 +16,41 @@ pub(crate) fn read_plan_file(
     params: &BTreeMap<String, String>,
 ) -> Result<PlanFile, PlanFileError> {
     let (name, text) = read_plan_text(path)?;
-    let inputs = PlanFileInputs { params: params.clone(), env: &read_variable, needs_all: true };
+    let include = |name: &str| read_included(path, name);
+    let inputs = PlanFileInputs {
+        params: params.clone(),
+        env: &read_variable,
+        include: &include,
+        needs_all: true,
+    };
     parse_with_inputs(&text, PlanFileFormat::detect(&name, &text), &name, &inputs)
 }
 
 /// Reads a plan file to look at it: values that only a run has are left open.
 pub(crate) fn read_plan_outline(path: &Path) -> Result<PlanFile, PlanFileError> {
     let (name, text) = read_plan_text(path)?;
-    let inputs = PlanFileInputs { env: &read_variable, needs_all: false, ..Default::default() };
+    let include = |name: &str| read_included(path, name);
+    let inputs = PlanFileInputs {
+        env: &read_variable,
+        include: &include,
+        needs_all: false,
+        ..Default::default()
+    };
     parse_with_inputs(&text, PlanFileFormat::detect(&name, &text), &name, &inputs)
+}
+
+/// Reads a file that a plan file includes, which must be below its directory.
+pub(crate) fn read_included(plan: &Path, name: &str) -> Result<String, String> {
+    let here = if plan == Path::new("-") { None } else { plan.parent() };
+    let directory = here.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = directory.canonicalize().map_err(|error| error.to_string())?;
+    let found = directory.join(name).canonicalize().map_err(|error| error.to_string())?;
+    if !found.starts_with(&directory) {
+        return Err("it is not below the directory of the plan file".to_owned());
+    }
+    let limit = FileLimit { what: "an included plan file", bytes: MAX_BYTES };
+    let bytes = read_bytes(&found, limit).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
 /// The value of an environment variable, if it is text.

@@ -35,7 +35,8 @@ impl App {
         policy: &PolicyOverride,
         interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
-        let mut session = SessionBuilder::new(self, store, new_session_id(), workspace)?;
+        let app = self.with_plan_secrets(&ready.plan, workspace)?;
+        let mut session = SessionBuilder::new(&app, store, new_session_id(), workspace)?;
         if needs_agents(&ready.plan) {
             let models = session.app.select_models(&SessionState::default(), interactive);
             session.equip(&models).await?;

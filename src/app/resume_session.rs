@@ -49,7 +49,15 @@ impl App {
         let (state, channel) = current_state(store, &journal, id, shown)?;
         let mut leftovers = end_leftover_processes(id, &state);
         let place = workspace.unwrap_or(Path::new(&state.session.workspace));
-        let mut session = SessionBuilder::new(self, store, id.clone(), place)?;
+        let app = match &state.plan.current {
+            Some(current) => self.with_plan_secrets(&current.plan, place).or_else(|error| {
+                // A session that is only looked at needs none; a task that needs one says what is missing.
+                tracing::warn!(%error, "a secret of the plan has no value");
+                anyhow::Ok(self.clone())
+            })?,
+            None => self.clone(),
+        };
+        let mut session = SessionBuilder::new(&app, store, id.clone(), place)?;
         match session.app.open_workspace(place) {
             Ok(open) => leftovers.verify_files(&state, &open),
             Err(error) => tracing::warn!(%error, "files of the session cannot be verified"),

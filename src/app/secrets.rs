@@ -37,6 +37,7 @@ impl App {
         });
         known
             .chain(ENVIRONMENT_SECRETS.iter().cloned())
+            .chain(self.plan_secrets.covered.iter().cloned())
             .chain(self.literal_secrets().map(|(name, value)| (name.clone(), value.clone())))
             .collect()
     }

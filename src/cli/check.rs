@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
-use crate::plan_source::{read_plan_text, read_variable, split_params};
+use crate::plan_source::{read_included, read_plan_text, read_variable, split_params};
 use planwright_plan::plan_file::{PlanFileFormat, PlanFileInputs};
 use planwright_plan::plan_file_schedule::LocalContext;
 use planwright_plan::{check, grammar};
@@ -37,7 +37,9 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
             .with_remedy("write NAME=VALUE; check looks at all tasks of a file")
             .into());
     }
-    let inputs = PlanFileInputs { params, env: &read_variable, needs_all: false };
+    let include = |name: &str| read_included(file, name);
+    let inputs =
+        PlanFileInputs { params, env: &read_variable, include: &include, needs_all: false };
     let format = PlanFileFormat::detect(&name, &text);
     let mut report = check::check_with_inputs(&text, format, &name, &inputs, |tool| {
         builtin::is_known_builtin(&tools, tool)

@@ -11,15 +11,19 @@ use super::plan;
 use super::resume_screen::{ResumeChanges, resume_named_session};
 use super::session::{ResumeRequest, block_on, require_screen, show_or_follow};
 use super::{CliExit, CliProblem, SharedArgs};
-use crate::app::{App, ReadyPlan};
+use crate::app::{App, ReadyPlan, session_history};
 use crate::headless::PresetAnswers;
 use crate::headless::run_reports::ReportArgs;
 use crate::plan_source::{read_plan_file, split_params};
-use planwright_model::{ExitCriterion, NormalizationChange, Plan, RunKind, SandboxChoice};
+use planwright_model::{
+    ExitCriterion, NormalizationChange, Plan, PlanNotification, RunKind, SandboxChoice,
+};
 use planwright_plan::graph;
 use planwright_plan::plan_file::PlanFileError;
 use planwright_plan::plan_file_schedule::{LocalContext, add_start_times};
 use planwright_plan::task_selection::{TaskSelection, select_tasks};
+use planwright_state::TaskStatus;
+use planwright_store::Store;
 use planwright_text::Redactor;
 use planwright_tools::permission::SandboxState;
 use planwright_tools::sandbox::Sandbox;
@@ -42,6 +46,12 @@ pub(crate) struct RunArgs {
     /// Run this task and what it depends on, without what comes after
     #[arg(long, value_name = "TASK")]
     until: Option<String>,
+    /// Run only the tasks that failed or were skipped because of that when this file was last run
+    #[arg(long, conflicts_with_all = ["from", "until", "tag"])]
+    only_failed: bool,
+    /// Run commands with `cache` although nothing they depend on has changed
+    #[arg(long)]
+    no_cache: bool,
     /// Directory the tasks run in; the current one unless named
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
@@ -62,6 +72,7 @@ impl RunArgs {
             tags: self.tag.clone(),
             from: self.from.clone(),
             until: self.until.clone(),
+            only: None,
         }
     }
 }
@@ -73,8 +84,12 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
     } else {
         require_person("run a saved session")?;
     }
-    let selection = args.selection();
-    let chooses = !args.words.is_empty() || !selection.is_everything() || !args.reports.is_empty();
+    let mut selection = args.selection();
+    let chooses = !args.words.is_empty()
+        || !selection.is_everything()
+        || !args.reports.is_empty()
+        || args.only_failed
+        || args.no_cache;
     if !is_file && chooses {
         return Err(CliProblem::usage(
             "tasks and reports can be chosen for a plan file, not for a session",
@@ -83,9 +98,13 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
         .into());
     }
     require_screen(shared)?;
-    let app = App::settings_only(shared)?;
+    let mut app = App::settings_only(shared)?;
+    app.ignore_cache = args.no_cache;
     app.check_screen(shared)?;
     if is_file {
+        if args.only_failed {
+            selection.only = Some(failed_tasks(&app.open_store()?, &args.what)?);
+        }
         let (params, _) = split_params(&args.words);
         let ready = runnable_part(&app, Path::new(&args.what), args.infer, &selection, &params)?;
         refuse_missing_dependencies(shared, args, &ready)?;
@@ -116,6 +135,35 @@ fn looks_like_file(what: &str) -> bool {
         || path.extension().is_some()
 }
 
+/// The tasks that failed when a file was last run, and those that were skipped because of them.
+fn failed_tasks(store: &Store, file: &str) -> anyhow::Result<Vec<String>> {
+    for info in store.list_sessions()? {
+        let state = session_history(store, &info.id)?.state_at(info.head)?;
+        if state.session.plan_file.as_deref() != Some(file) {
+            continue;
+        }
+        let tasks = &state.tasks;
+        let is_open = |task: &usize| {
+            matches!(tasks.row(*task).status, TaskStatus::Failed | TaskStatus::Skipped(_))
+                && !tasks.row(*task).status.is_met()
+        };
+        let failed: Vec<String> =
+            (0..tasks.len()).filter(is_open).map(|task| tasks.id(task).to_string()).collect();
+        if failed.is_empty() {
+            let id = info.id.short_id();
+            return Err(CliProblem::usage(format!(
+                "nothing failed in session {id}, the last run of {file}"
+            ))
+            .with_remedy("run it without --only-failed")
+            .into());
+        }
+        return Ok(failed);
+    }
+    Err(CliProblem::usage(format!("{file} was not run before"))
+        .with_remedy("run it without --only-failed; the file must be named as it was then")
+        .into())
+}
+
 /// Reads a plan and refuses what could not run or must not be kept.
 pub(super) fn runnable_plan(app: &App, path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
     runnable_part(app, path, infer, &TaskSelection::default(), &BTreeMap::new())
@@ -131,7 +179,9 @@ fn runnable_part(
 ) -> anyhow::Result<ReadyPlan> {
     let mut ready = read_plan(path, infer, selection, params)?;
     refuse_missing_sandbox(&ready)?;
-    refuse_results(&ready)?;
+    if let Some(notify) = &ready.plan.notify {
+        ready.normalization.push(notify_note(notify));
+    }
     refuse_secrets(app, &ready)?;
     redact_plan_text(&app.redactor(), &mut ready.plan);
     Ok(ready)
@@ -198,6 +248,16 @@ fn read_plan(
     })
 }
 
+/// A command of the plan that is no task is shown with it.
+fn notify_note(notify: &PlanNotification) -> NormalizationChange {
+    let on: Vec<&str> = notify.on.iter().map(|cause| cause.name()).collect();
+    NormalizationChange {
+        code: "notify".to_owned(),
+        task_id: None,
+        detail: format!("runs `{}` on: {}", notify.command.join(" "), on.join(", ")),
+    }
+}
+
 fn inferred_note(suggestion: &graph::infer::LinkSuggestion) -> NormalizationChange {
     NormalizationChange {
         code: "inferred".to_owned(),
@@ -228,16 +288,6 @@ fn refuse_missing_sandbox(ready: &ReadyPlan) -> anyhow::Result<()> {
         .into());
     }
     Ok(())
-}
-
-/// What a command leaves for others is read and checked, but not collected yet.
-fn refuse_results(ready: &ReadyPlan) -> anyhow::Result<()> {
-    let Some(task) = ready.plan.tasks.iter().find(|task| task.options.leaves_results()) else {
-        return Ok(());
-    };
-    Err(CliProblem::usage(format!("task `{}` has outputs or artifacts", task.id))
-        .with_remedy("this version cannot collect them; remove them to run the plan")
-        .into())
 }
 
 /// Redaction never changes what runs: a command it would change is refused instead.

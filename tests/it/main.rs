@@ -30,6 +30,8 @@ mod names;
 mod offline_plans;
 mod opening;
 mod person_decisions;
+mod plan_examples;
+mod plan_field_coverage;
 mod plan_fields;
 mod plan_file_fields;
 mod plan_life;

@@ -17,6 +17,7 @@ mod said;
 mod summary;
 pub mod tool_services;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use planwright_agents::clock::{Clock, wall_clock};
@@ -30,11 +31,12 @@ pub use summary::summarize_session;
 
 use planwright_llm::cost::Ledger;
 use planwright_model::event::{Command, Event, Record};
-use planwright_model::{PolicyOverride, RunCapSettings, Seq, SessionId};
+use planwright_model::{NotifyCause, PolicyOverride, RunCapSettings, Seq, SessionId};
 use planwright_state::SessionState;
 use planwright_store::{Journal, JournalBatch, SideWrite};
 use planwright_text::Redactor;
 use planwright_tools::TaskExecutor;
+use planwright_tools::machine_pools::MachinePools;
 
 /// How many commands may wait; a person never types faster, a script waits.
 const COMMANDS: usize = 64;
@@ -107,6 +109,22 @@ pub struct EngineOptions {
     pub ledger: Option<Arc<Ledger>>,
     /// Keeps what the person decided for later sessions too.
     pub save_decision: Arc<dyn Fn(&SavedDecision) + Send + Sync>,
+    /// Pools that all runs of this machine share; without them each run has its own.
+    pub machine_pools: Option<MachinePools>,
+    /// Starts a command that tells somebody what happened to the run.
+    pub notify: Arc<dyn Fn(&RunNotice) + Send + Sync>,
+}
+
+/// What a plan wants somebody to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunNotice {
+    pub session: SessionId,
+    pub cause: NotifyCause,
+    /// What happened, in one line.
+    pub text: String,
+    /// A program and its arguments.
+    pub command: Vec<String>,
+    pub workspace: PathBuf,
 }
 
 impl EngineOptions {
@@ -125,6 +143,8 @@ impl EngineOptions {
             agent_receiver: None,
             ledger: None,
             save_decision: Arc::new(|_| {}),
+            machine_pools: None,
+            notify: Arc::new(|_| {}),
         }
     }
 }

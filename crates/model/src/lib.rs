@@ -95,7 +95,7 @@ pub use request::{
     Actor, Answer, Choice, ChoiceAction, OfferedIdea, Request, RequestKind, UnreadAnswer,
 };
 pub use roadmap::{Risk, Roadmap, RoadmapContext, RoadmapOption};
-pub use run_settings::{RetryCause, RunCondition, TaskRetryPolicy};
+pub use run_settings::{NotifyCause, PlanNotification, RetryCause, RunCondition, TaskRetryPolicy};
 pub use schedule::{
     FixedEvent, LeverChange, RelaxedDates, Schedule, ScheduleRelaxation, ScheduledBlock,
     UnplacedWork, WeekCapacity,
@@ -104,6 +104,9 @@ pub use step::{ReActStep, ReActTrace, StepAction};
 pub use step_metadata::{PrdvPhase, StepMetadata, StepRole};
 pub use task::{ExitCriterion, NodeOrigin, RepeatPolicy, RunKind, SandboxChoice, TaskNode};
 pub use task_hold::{StartTimeCause, TaskHold};
-pub use task_run_options::{KeptArtifact, OutputSource, TaskResults, TaskRunOptions, ValuePart};
+pub use task_run_options::{
+    KeptArtifact, SecretSource, ServiceCheck, StopSignal, TaskOutputSource, TaskResults,
+    TaskRunOptions, TaskService, ValuePart,
+};
 pub use tool_result::ToolResult;
 pub use violation::{Severity, Violation};

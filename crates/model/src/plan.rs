@@ -1,12 +1,12 @@
 //! A plan that can be approved and run: its tasks in the author's order, and what resolving them found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
 
-use super::{Digest, PlanCalendar, TaskId, TaskNode};
+use super::{Digest, PlanCalendar, PlanNotification, TaskId, TaskNode};
 
 /// What is approved and run. Its hash is the plan's revision hash; anything that changes it voids an approval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,11 @@ pub struct Plan {
     /// The parameters that it was read with.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, String>,
+    /// Those of its resources that all runs of the machine share.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub machine_pools: BTreeSet<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notify: Option<PlanNotification>,
     pub tasks: Vec<TaskNode>,
 }
 

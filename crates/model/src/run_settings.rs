@@ -68,6 +68,39 @@ impl TaskRetryPolicy {
     }
 }
 
+/// What a run tells somebody about.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum NotifyCause {
+    /// The run ended.
+    End,
+    /// The run ended, and something failed.
+    Failed,
+    /// Somebody is asked something or has a task to do.
+    Question,
+}
+
+impl NotifyCause {
+    /// Its name in plan files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::End => "end",
+            Self::Failed => "failed",
+            Self::Question => "question",
+        }
+    }
+}
+
+/// A command that is started when something happens to the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanNotification {
+    pub on: BTreeSet<NotifyCause>,
+    /// A program and its arguments.
+    pub command: Vec<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

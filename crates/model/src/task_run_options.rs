@@ -23,7 +23,7 @@ pub enum ValuePart {
 /// Where an output of a task comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum OutputSource {
+pub enum TaskOutputSource {
     /// The last line that the command printed.
     LastLine,
     /// The line `KEY=…` that the command wrote to `$PLANWRIGHT_OUTPUT`.
@@ -53,6 +53,59 @@ pub struct TaskResults {
     pub artifacts: Vec<KeptArtifact>,
 }
 
+/// Where the value of a secret comes from. The value itself is in no file and in no journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SecretSource {
+    /// A variable of the environment.
+    Variable(String),
+    /// What a command prints: a program and its arguments.
+    Command(Vec<String>),
+}
+
+/// How a service is known to be ready.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServiceCheck {
+    /// A command that succeeds.
+    Command(String),
+    /// A port of this machine that accepts connections.
+    Port(u16),
+}
+
+/// The signal that ends a service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopSignal {
+    #[default]
+    Terminate,
+    Interrupt,
+    Quit,
+    HangUp,
+    Kill,
+}
+
+impl StopSignal {
+    /// The name of the signal.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Terminate => "SIGTERM",
+            Self::Interrupt => "SIGINT",
+            Self::Quit => "SIGQUIT",
+            Self::HangUp => "SIGHUP",
+            Self::Kill => "SIGKILL",
+        }
+    }
+}
+
+/// A command that runs while others need it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskService {
+    pub ready: ServiceCheck,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub stop: StopSignal,
+}
+
 /// What a task states beside its command. Most tasks state nothing of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -65,10 +118,28 @@ pub struct TaskRunOptions {
     pub run_if: String,
     /// What it gives to other tasks, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub outputs: BTreeMap<String, OutputSource>,
+    pub outputs: BTreeMap<String, TaskOutputSource>,
     /// Patterns of files that are kept of each attempt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<String>,
+    /// Files with variables of its command, seen from its directory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub env_files: Vec<String>,
+    /// Variables of the person that its command sees although it would not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pass_env: Vec<String>,
+    /// Variables whose values are covered wherever they turn up.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub secrets: BTreeMap<String, SecretSource>,
+    /// Patterns of the files that its command reads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
+    /// Whether it is left out when nothing has changed since it last succeeded.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cache: bool,
+    /// Set when its command runs while others need it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<TaskService>,
 }
 
 impl TaskRunOptions {
@@ -93,14 +164,37 @@ impl TaskRunOptions {
         });
         let condition = Some(&self.run_if).filter(|text| !text.is_empty());
         let outputs = self.outputs.iter().map(|(name, source)| match source {
-            OutputSource::LastLine => format!("gives {name}: its last line"),
-            OutputSource::Key(key) => format!("gives {name}: {key} in $PLANWRIGHT_OUTPUT"),
-            OutputSource::File(path) => format!("gives {name}: the file {path}"),
+            TaskOutputSource::LastLine => format!("gives {name}: its last line"),
+            TaskOutputSource::Key(key) => format!("gives {name}: {key} in $PLANWRIGHT_OUTPUT"),
+            TaskOutputSource::File(path) => format!("gives {name}: the file {path}"),
         });
         computed
             .chain(condition.map(|text| format!("if {text}")))
             .chain(outputs)
             .chain(self.artifacts.iter().map(|pattern| format!("keeps {pattern}")))
+            .chain(self.source_lines())
             .collect()
+    }
+
+    /// Where its variables come from, when it is up to date, and whether it is a service.
+    fn source_lines(&self) -> impl Iterator<Item = String> + '_ {
+        let files = self.env_files.iter().map(|file| format!("with the variables of {file}"));
+        let passed = self.pass_env.iter().map(|name| format!("sees {name}"));
+        let secrets = self.secrets.iter().map(|(name, source)| match source {
+            SecretSource::Variable(from) => format!("with the secret {name} from ${from}"),
+            SecretSource::Command(command) => {
+                format!("with the secret {name} from `{}`", command.join(" "))
+            }
+        });
+        let cache =
+            self.cache.then(|| format!("left out if {} did not change", self.inputs.join(", ")));
+        let service = self.service.as_ref().map(|service| {
+            let ready = match &service.ready {
+                ServiceCheck::Command(command) => format!("`{command}` succeeds"),
+                ServiceCheck::Port(port) => format!("port {port} answers"),
+            };
+            format!("a service, ready when {ready}, ended with {}", service.stop.name())
+        });
+        files.chain(passed).chain(secrets).chain(cache).chain(service)
     }
 }

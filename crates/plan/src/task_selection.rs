@@ -16,6 +16,8 @@ pub struct TaskSelection {
     pub from: Option<String>,
     /// This task and all that it depends on.
     pub until: Option<String>,
+    /// These tasks alone.
+    pub only: Option<Vec<String>>,
 }
 
 /// Why nothing can be selected.
@@ -72,6 +74,9 @@ pub fn select_tasks(plan: &Plan, selection: &TaskSelection) -> Result<Plan, Task
     if let Some(until) = &selection.until {
         let before = reach_tasks([find_task(plan, until)?].into(), &links.before);
         chosen = chosen.intersection(&before).copied().collect();
+    }
+    if let Some(only) = &selection.only {
+        chosen.retain(|task| only.iter().any(|id| id == plan.tasks[*task].id.as_str()));
     }
     if chosen.is_empty() {
         return Err(TaskSelectionError::Empty);

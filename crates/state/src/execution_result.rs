@@ -119,6 +119,7 @@ impl ExecutionResultFold {
             TaskEvent::Held { .. }
             | TaskEvent::AwaitingClose { .. }
             | TaskEvent::ResultsKept { .. }
+            | TaskEvent::Ready { .. }
             | TaskEvent::Skipped { .. }
             | TaskEvent::HandedOver { .. }
             | TaskEvent::OccurrenceSettled { .. }

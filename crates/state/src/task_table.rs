@@ -172,6 +172,9 @@ pub struct TaskRow {
     /// What its command left behind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub results: Option<Box<TaskResults>>,
+    /// A service that those that need it may use.
+    #[serde(skip_serializing_if = "is_default")]
+    pub is_ready: bool,
     #[serde(skip_serializing_if = "is_default")]
     pub steps: u32,
     #[serde(skip_serializing_if = "is_default")]
@@ -300,11 +303,14 @@ enum DependencyNeed {
     Started,
     /// It has ended, whichever way.
     Settled,
+    /// It is a service that is ready.
+    Serving,
 }
 
 impl DependencyNeed {
-    fn from_link(link: &TaskLink, when: RunCondition) -> Self {
+    fn from_link(link: &TaskLink, when: RunCondition, on_service: bool) -> Self {
         match (when, link.kind) {
+            _ if on_service => Self::Serving,
             (RunCondition::Failed | RunCondition::Always, _) => Self::Settled,
             (RunCondition::Success, LinkKind::SS) => Self::Started,
             (RunCondition::Success, _) => Self::Done,
@@ -315,10 +321,17 @@ impl DependencyNeed {
     fn is_met_by(self, status: TaskStatus, is_tolerated: bool) -> bool {
         let tolerated = is_tolerated && status == TaskStatus::Failed;
         match self {
-            Self::Done => status.is_met() || tolerated,
+            // Whether a service is ready is looked at beside its status.
+            Self::Done | Self::Serving => status.is_met() || tolerated,
             Self::Started => status.has_started() || tolerated,
             Self::Settled => status.is_settled(),
         }
+    }
+
+    /// The same for a row.
+    fn is_met_by_row(self, row: &TaskRow, is_tolerated: bool) -> bool {
+        let serves = self == Self::Serving && row.status == TaskStatus::Running && row.is_ready;
+        serves || self.is_met_by(row.status, is_tolerated)
     }
 }
 
@@ -399,7 +412,8 @@ impl TaskTable {
             for link in &task.dependencies {
                 let Some(&on) = index.get(&link.task) else { continue };
                 if link.blocks_execution() {
-                    let need = DependencyNeed::from_link(link, task.when);
+                    let service = plan.tasks[on as usize].options.service.is_some();
+                    let need = DependencyNeed::from_link(link, task.when, service);
                     dependents[on as usize].push((position as u32, need));
                     dependencies[position].push((on, need));
                 } else {
@@ -442,7 +456,7 @@ impl TaskTable {
                 on.iter()
                     .filter(|(task, need)| {
                         let task = *task as usize;
-                        !need.is_met_by(rows[task].status, links.tolerated[task])
+                        !need.is_met_by_row(&rows[task], links.tolerated[task])
                     })
                     .count() as u32
             })
@@ -496,6 +510,7 @@ impl TaskTable {
                 row.results = Some(Box::new(results.clone()));
                 row.status == TaskStatus::Running && *attempt == row.attempt
             }
+            TaskEvent::Ready { attempt, .. } => self.set_ready(task, *attempt),
             TaskEvent::HandedOver { .. } => {
                 self.rows[task].started_at = Some(at);
                 self.rows[task].hold = None;
@@ -564,6 +579,22 @@ impl TaskTable {
                 true
             }
         }
+    }
+
+    /// A service is ready: those that need nothing else may start.
+    fn set_ready(&mut self, task: usize, attempt: u32) -> bool {
+        let row = &mut self.rows[task];
+        if row.status != TaskStatus::Running || row.is_ready || row.attempt != attempt {
+            return false;
+        }
+        row.is_ready = true;
+        let wiring = Arc::clone(&self.links);
+        for &(dependent, need) in &wiring.dependents[task] {
+            if need == DependencyNeed::Serving {
+                self.unmet[dependent as usize] -= 1;
+            }
+        }
+        true
     }
 
     /// Opens a task, or one occurrence of it, again: it is the person's, or waits for what it needs.
@@ -730,6 +761,7 @@ impl TaskTable {
         }
         let row = &mut self.rows[task];
         self.awaiting_close -= u32::from(row.is_awaiting_close());
+        let was_ready = before == TaskStatus::Running && std::mem::take(&mut row.is_ready);
         row.status = status;
         (row.hold, row.awaiting_close, row.checks) = (None, None, None);
         *self.counts.slot_mut(before) -= 1;
@@ -740,7 +772,8 @@ impl TaskTable {
         let wiring = Arc::clone(&self.links);
         let tolerated = wiring.tolerated[task];
         for &(dependent, need) in &wiring.dependents[task] {
-            match (need.is_met_by(before, tolerated), need.is_met_by(status, tolerated)) {
+            let served = need == DependencyNeed::Serving && was_ready;
+            match (served || need.is_met_by(before, tolerated), need.is_met_by(status, tolerated)) {
                 (false, true) => self.unmet[dependent as usize] -= 1,
                 (true, false) => self.unmet[dependent as usize] += 1,
                 _ => {}
@@ -818,7 +851,7 @@ impl TaskTable {
         self.rows[task].status == TaskStatus::Pending
             && self.links.dependencies[task].iter().all(|(on, need)| {
                 let on = *on as usize;
-                need.is_met_by(self.rows[on].status, self.links.tolerated[on])
+                need.is_met_by_row(&self.rows[on], self.links.tolerated[on])
             })
     }
 
@@ -946,8 +979,9 @@ impl TaskTable {
 
     /// Whether nothing can happen before the person does a task.
     pub fn is_only_person_left(&self) -> bool {
+        let serving = self.rows.iter().filter(|row| row.is_ready).count() as u32;
         self.counts.yours > 0
-            && self.counts.running == self.awaiting_close
+            && self.counts.running == self.awaiting_close + serving
             && !(0..self.rows.len()).any(|task| self.is_ready(task) && !self.links.human[task])
     }
 

@@ -264,7 +264,9 @@ impl TraceEntry {
             Event::Task(TaskEvent::Skipped { .. }) => TraceEntryKind::Skipped,
             Event::Task(TaskEvent::Reset { .. }) => TraceEntryKind::Started,
             Event::Call(CallEvent::Intended { .. }) => TraceEntryKind::Action,
-            Event::Call(_) | Event::Task(TaskEvent::ResultsKept { .. }) => TraceEntryKind::Observed,
+            Event::Call(_) | Event::Task(TaskEvent::ResultsKept { .. } | TaskEvent::Ready { .. }) => {
+                TraceEntryKind::Observed
+            }
             Event::Planning(event) => {
                 return planning_projection::kind_from_wire_name(event.kind());
             }
@@ -451,9 +453,16 @@ fn project_task(event: &TaskEvent) -> Option<EntryProjection> {
         TaskEvent::AwaitingClose { .. } => {
             (TraceEntryKind::Waiting, "finished, waiting to close".to_owned(), None)
         }
-        TaskEvent::ResultsKept { results, .. } => {
+        TaskEvent::ResultsKept { results, reused: None, .. } => {
             (TraceEntryKind::Observed, results_text(results), None)
         }
+        TaskEvent::ResultsKept { results, reused: Some(from), .. } => {
+            let same = format!("up to date: command, variables and inputs are those of {from}");
+            let kept = results_text(results);
+            let text = if kept.is_empty() { same } else { format!("{same}; {kept}") };
+            (TraceEntryKind::Observed, text, None)
+        }
+        TaskEvent::Ready { .. } => (TraceEntryKind::Observed, "ready".to_owned(), None),
         TaskEvent::HandedOver { .. } => (TraceEntryKind::Yours, "yours to do".to_owned(), None),
         TaskEvent::OccurrenceSettled { occurrence, done, by, note, .. } => {
             let what = if *done { "done" } else { "skipped" };

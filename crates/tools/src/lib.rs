@@ -17,6 +17,7 @@ pub(crate) mod fixture;
 pub mod invoke;
 #[cfg(test)]
 mod invoke_tests;
+pub mod machine_pools;
 pub mod mcp;
 pub mod meta;
 pub mod offline_subtasks;
@@ -46,7 +47,7 @@ pub use call::{
 pub use context::{CallProgress, PermitPool, ToolContext, ToolFilter, ToolboxServices};
 pub use executor::{
     AttemptEvent, AttemptEventSink, AttemptOutcome, AttemptReport, AttemptWork,
-    LocalProcessExecutor, TaskAttempt, TaskExecutor, TaskRef,
+    LocalProcessExecutor, ResultStore, TaskAttempt, TaskCache, TaskExecutor, TaskRef,
 };
 pub use invoke::{Toolbox, ToolboxParts};
 pub use meta::{

@@ -20,7 +20,7 @@ pub(super) fn remove_sessions(
     for name in names {
         sessions.push(store.session_info(&app::find_session(&store, name)?)?);
     }
-    delete_sessions(shared, &store, &sessions, vacuum)
+    delete_sessions(shared, (&app, &store), &sessions, vacuum)
 }
 
 pub(super) fn prune_sessions(
@@ -42,7 +42,7 @@ pub(super) fn prune_sessions(
         StdoutWriter::new().write_line("no session is that old")?;
         return Ok(CliExit::Success);
     }
-    delete_sessions(shared, &store, &sessions, vacuum)
+    delete_sessions(shared, (&app, &store), &sessions, vacuum)
 }
 
 /// Days, weeks, months of 30 days or years of 365.
@@ -61,7 +61,7 @@ fn parse_age(text: &str) -> Option<SignedDuration> {
 
 fn delete_sessions(
     shared: &SharedArgs,
-    store: &Store,
+    (app, store): (&App, &Store),
     sessions: &[SessionInfo],
     vacuum: bool,
 ) -> anyhow::Result<CliExit> {
@@ -81,6 +81,7 @@ fn delete_sessions(
     for info in sessions {
         match store.remove_session(&info.id)? {
             SessionRemoval::Deleted => {
+                app.remove_results(&info.id)?;
                 out.write_line(&format!("{} deleted", info.id.short_id()))?;
             }
             SessionRemoval::Hidden { forks } => out.write_line(&format!(

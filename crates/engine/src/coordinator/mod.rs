@@ -58,7 +58,9 @@ pub fn next_attempt_delay_ms(
 ) -> Option<u64> {
     let Some(policy) = &task.retries else { return retry_delay_ms(failure, failed) };
     let cause = match failure.code.as_str() {
-        "exit_status" | "criteria_unmet" | "criteria_failed" => RetryCause::Exit,
+        "exit_status" | "criteria_unmet" | "criteria_failed" | "results_missing" => {
+            RetryCause::Exit
+        }
         "timeout" => RetryCause::Timeout,
         "signal" => RetryCause::Signal,
         _ => return retry_delay_ms(failure, failed),

@@ -7,7 +7,8 @@ use crate::EngineFeatures;
 use planwright_model::{GraphFacts, Plan, TaskNode};
 use planwright_plan::graph::SelectionKey;
 
-/// Ready tasks in the order of the contract's key: priority, depth, best affinity, tokens, id.
+/// Ready tasks in the order of the contract's key: priority, depth, best affinity, tokens. Among equals the author's order
+/// decides.
 ///
 /// The key of a task never changes while a plan runs, so all tasks are ranked once and the queue compares numbers.
 #[derive(Debug, Default)]
@@ -31,9 +32,11 @@ impl ReadyQueue {
         if features.task_graphs {
             let depth = |task: usize| facts.depth.get(task).copied().unwrap_or(0);
             let key = |task: usize| {
-                SelectionKey::new(&plan.tasks[task], depth(task), |tool| {
+                let key = SelectionKey::new(&plan.tasks[task], depth(task), |tool| {
                     features.tool_affinity && available(tool)
-                })
+                });
+                // The sort is stable, so that without ids the order of the file is kept.
+                SelectionKey { id: "", ..key }
             };
             order.sort_by(|a, b| key(*a).cmp(&key(*b)));
         }
@@ -126,11 +129,11 @@ mod tests {
     }
 
     #[test]
-    fn without_affinity_the_id_decides_between_equals() {
+    fn without_affinity_the_order_of_the_file_decides_between_equals() {
         let tasks = vec![task("c", 0, 0.9), task("b", 0, 0.1), task("a", 0, 0.5)];
         let plan = Plan { tasks, ..Plan::default() };
         let features = EngineFeatures { tool_affinity: false, ..EngineFeatures::default() };
-        assert_eq!(popped(&plan, vec![0, 0, 0], features), ["a", "b", "c"]);
+        assert_eq!(popped(&plan, vec![0, 0, 0], features), ["c", "b", "a"]);
     }
 
     #[test]

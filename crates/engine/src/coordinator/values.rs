@@ -1,6 +1,6 @@
-//! Values that tasks give each other: what a condition looks at.
+//! Values that tasks give each other: what a condition looks at, and the variables of a command.
 
-use planwright_model::{TaskId, TaskNode};
+use planwright_model::{Category, ExecutionFailure, TaskId, TaskNode, ValuePart};
 use planwright_plan::condition::{ConditionReference, PlanValue, RunExpression, TaskFact};
 use planwright_state::{SessionState, TaskStatus};
 
@@ -32,4 +32,23 @@ fn look_up(state: &SessionState, reference: &ConditionReference) -> Option<PlanV
 
 fn output_of(state: &SessionState, task: &TaskId, name: &str) -> Option<String> {
     state.tasks.get(task)?.results.as_ref()?.outputs.get(name).cloned()
+}
+
+/// The variables of a command that come from other tasks.
+pub(crate) fn computed_variables(
+    state: &SessionState,
+    node: &TaskNode,
+) -> Result<Vec<(String, String)>, ExecutionFailure> {
+    let value = |part: &ValuePart| match part {
+        ValuePart::Text(text) => Ok(text.clone()),
+        ValuePart::Output { task, name } => output_of(state, task, name).ok_or_else(|| {
+            let message = format!("{task} gave no output {name}");
+            ExecutionFailure::new("output_missing", Category::Critical, message)
+        }),
+    };
+    let variables = node.options.computed_env.iter().map(|(name, parts)| {
+        let parts: Result<String, _> = parts.iter().map(value).collect();
+        parts.map(|text| (name.clone(), text))
+    });
+    variables.collect()
 }

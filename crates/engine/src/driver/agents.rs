@@ -216,6 +216,7 @@ impl Driver {
             work: AttemptWork::Task,
             workspace: std::path::PathBuf::from(&self.state.session.workspace),
             confined: false,
+            variables: Vec::new(),
         };
         self.starts.push(DeferredAction::Attempt(Box::new(attempt)));
     }

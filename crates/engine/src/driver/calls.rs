@@ -51,12 +51,20 @@ impl Driver {
                     self.record(CallEvent::Output { call, stream, text });
                 }
             }
+            AttemptReport::Event(AttemptEvent::Results { results, reused }) => {
+                self.results.insert(call, (results, reused));
+            }
+            AttemptReport::Event(AttemptEvent::Ready) => {
+                let CallId { task, attempt, .. } = call;
+                self.record(TaskEvent::Ready { task, attempt });
+            }
             AttemptReport::Ended(ended) => self.on_attempt_ended(&call, ended),
         }
     }
 
     fn on_attempt_ended(&mut self, call: &CallId, ended: AttemptOutcome) {
-        let AttemptOutcome { outcome, elapsed, output_bytes, dropped_bytes, usage } = ended;
+        let AttemptOutcome { mut outcome, elapsed, output_bytes, dropped_bytes, usage } = ended;
+        self.record_results(call, &mut outcome);
         if matches!(&outcome, CallOutcome::Errored { failure } if failure.code == "rate_limited") {
             self.rate_limited += 1;
         }
@@ -73,7 +81,7 @@ impl Driver {
             });
         }
         self.running.remove(call);
-        if !self.continue_checks(call, &outcome) {
+        if !self.end_service(call, &outcome, elapsed_ms) && !self.continue_checks(call, &outcome) {
             self.end_attempt(call, &outcome, elapsed_ms);
         }
     }

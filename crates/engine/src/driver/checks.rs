@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{DeferredAction, Driver};
 use crate::CallDurability;
 use crate::coordinator::criteria::{CheckProgress, check_progress, criterion_failure};
+use crate::coordinator::values::computed_variables;
 use planwright_drafting::executor::criteria::{describe_criterion, evaluate_local_criteria};
 use planwright_model::event::{CallEvent, CallOutcome, OutputStream, RepeatClass, RiskClass};
 use planwright_model::{CallId, Digest, ExitCriterion};
@@ -118,6 +119,8 @@ impl Driver {
             work,
             workspace: PathBuf::from(&self.state.session.workspace),
             confined: self.is_confined(node),
+            // A check sees what its command saw; what was missing has failed the command.
+            variables: computed_variables(&self.state, node).unwrap_or_default(),
         };
         if self.options.durability == CallDurability::Grouped {
             self.early.push(attempt);

@@ -115,6 +115,7 @@ impl Driver {
             DeferredAction::Effect(DriverEffect::CancelStage) => self.cancel_stage(),
             DeferredAction::Effect(DriverEffect::Brainstorm) => self.start_brainstorm(),
             DeferredAction::Stage => self.start_stage(),
+            DeferredAction::Notify(notice) => (self.options.notify)(&notice),
             // Both may have stopped waiting; what they wait for is in the journal all the same.
             DeferredAction::Durable(done) => {
                 let _ = done.send(());

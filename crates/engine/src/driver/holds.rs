@@ -3,6 +3,8 @@
 
 use std::cmp::Reverse;
 
+use jiff::SignedDuration;
+
 use super::Driver;
 use crate::coordinator::resources::ResourceLedger;
 use crate::coordinator::values::is_condition_met;
@@ -10,11 +12,20 @@ use planwright_model::event::TaskEvent;
 use planwright_model::{RunCondition, SkipReason, TaskHold};
 use planwright_state::CloseHold;
 
+/// How soon a pool of the machine is asked for again.
+const POOL_RETRY: SignedDuration = SignedDuration::from_millis(500);
+
 impl Driver {
     /// Counts anew who uses what, and who only waits for its end or for its checks to be resumed.
     pub(super) fn rebuild_holds(&mut self) {
         let Some(current) = &self.state.plan.current else { return };
         self.resources = ResourceLedger::new(&current.plan);
+        let tasks = current.plan.tasks.iter().enumerate();
+        self.services = tasks
+            .filter(|(_, node)| node.options.service.is_some())
+            .map(|(task, _)| task)
+            .collect();
+        self.leases.clear();
         (self.closable, self.unchecked) = (Vec::new(), Vec::new());
         for task in 0..self.state.tasks.len() {
             let row = self.state.tasks.row(task);
@@ -33,6 +44,9 @@ impl Driver {
     /// Follows a change of a task: what it used is free again, and ends that waited for it may come.
     pub(super) fn sync_holds(&mut self, task: usize) {
         let is_at_work = self.state.tasks.row(task).is_at_work();
+        if !is_at_work {
+            self.leases.remove(&task);
+        }
         for woken in self.resources.sync_task(task, is_at_work) {
             self.enqueue(woken);
         }
@@ -48,7 +62,9 @@ impl Driver {
             self.record_hold(task, TaskHold::Until { at, cause });
             return true;
         }
-        let Some(pool) = self.resources.missing_resource(task) else { return false };
+        let Some(pool) = self.resources.missing_resource(task) else {
+            return !self.take_machine_pools(task);
+        };
         let tasks = &self.state.tasks;
         let hold = self.resources.describe_hold(pool, |user| tasks.id(user).clone());
         for woken in self.resources.park_task(task, self.queue.rank(task), pool) {
@@ -56,6 +72,46 @@ impl Driver {
         }
         self.record_hold(task, hold);
         true
+    }
+
+    /// Takes what a task needs of the machine's pools, all or nothing. Another run may give it back at any time, so that
+    /// it is tried again soon.
+    fn take_machine_pools(&mut self, task: usize) -> bool {
+        let current = self.state.plan.current.clone();
+        let (Some(current), Some(pools)) = (current, &self.options.machine_pools) else {
+            return true;
+        };
+        if current.plan.machine_pools.is_empty() || self.leases.contains_key(&task) {
+            return true;
+        }
+        let Some(node) = current.plan.tasks.get(task) else { return true };
+        let mut taken = Vec::new();
+        for (name, units) in &node.resources {
+            if *units == 0 || !current.plan.machine_pools.contains(name) {
+                continue;
+            }
+            let capacity = current.plan.resources.get(name).copied().unwrap_or(*units);
+            match pools.try_take(name, capacity, *units) {
+                Ok(Some(lease)) => taken.push(lease),
+                Ok(None) => return self.wait_for_pool(task, name, capacity),
+                Err(error) => {
+                    tracing::warn!(%error, pool = name, "a pool of the machine cannot be used");
+                    return self.wait_for_pool(task, name, capacity);
+                }
+            }
+        }
+        if !taken.is_empty() {
+            self.leases.insert(task, taken);
+        }
+        true
+    }
+
+    fn wait_for_pool(&mut self, task: usize, name: &str, capacity: u32) -> bool {
+        let again = (self.options.clock)().saturating_add(POOL_RETRY);
+        self.timers.push(Reverse((again.unwrap_or((self.options.clock)()), task)));
+        let (name, users) = (name.to_owned(), Vec::new());
+        self.record_hold(task, TaskHold::Resource { name, capacity, used: capacity, users });
+        false
     }
 
     /// Leaves out a task that runs only after a failure, when nothing failed, and one whose condition is false.

@@ -5,7 +5,7 @@
 
 use std::any::Any;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -25,26 +25,31 @@ mod holds;
 mod permission;
 mod planning;
 mod ready;
+mod results;
+mod services;
 mod task_brief;
 
 pub(super) use commit::journal_row;
 use commit::next_acknowledgement;
 
-use super::EngineOptions;
 use super::agent_port::{AgentPortMessage, AgentPortReceiver};
 use super::controller::{self, DriverEffect};
 use super::coordinator;
 use super::coordinator::queue::ReadyQueue;
 use super::coordinator::resources::ResourceLedger;
 use super::plan_rows::changed_plan_row;
+use super::{EngineOptions, RunNotice};
 use planwright_model::event::{
     ApprovalEvent, CallEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record,
-    TaskEvent,
+    RunEvent, TaskEvent,
 };
-use planwright_model::{Answer, CallId, Request, RequestId, Seq, SkipReason, TaskId};
+use planwright_model::{
+    Answer, CallId, NotifyCause, Request, RequestId, Seq, SkipReason, TaskId, TaskResults,
+};
 use planwright_state::{RunPhase, SessionState};
 use planwright_store::{AppendAck, Journal, SideWrite, StoreError};
 use planwright_text::Redactor;
+use planwright_tools::machine_pools::PoolLease;
 use planwright_tools::{AttemptReport, TaskAttempt};
 
 /// How many reports of running calls may wait; a chatty command is slowed down, never buffered without bound.
@@ -75,6 +80,8 @@ enum DeferredAction {
     Attempt(Box<TaskAttempt>),
     Effect(DriverEffect),
     Stage,
+    /// Tells somebody what happened to the run.
+    Notify(Box<RunNotice>),
     /// Tells an agent that what it handed in is durable.
     Durable(oneshot::Sender<()>),
     /// Gives an agent the person's answer.
@@ -117,6 +124,14 @@ pub(super) struct Driver {
     unchecked: Vec<usize>,
     /// What commands printed that exit criteria look into.
     captured: HashMap<TaskId, String>,
+    /// What attempts at work left behind, until they end.
+    results: HashMap<CallId, (TaskResults, Option<String>)>,
+    /// Units of pools of the machine that tasks have.
+    leases: HashMap<usize, Vec<PoolLease>>,
+    /// Services of the plan.
+    services: Vec<usize>,
+    /// Services that are being ended because nobody needs them any more.
+    stopping: HashSet<CallId>,
     /// Tasks that wait for the time of their next attempt, of their start or of their end.
     timers: BinaryHeap<Reverse<(Timestamp, usize)>>,
     outbox: Vec<Record>,
@@ -183,6 +198,10 @@ impl Driver {
             closable: Vec::new(),
             unchecked: Vec::new(),
             captured: HashMap::new(),
+            results: HashMap::new(),
+            leases: HashMap::new(),
+            services: Vec::new(),
+            stopping: HashSet::new(),
             timers: BinaryHeap::new(),
             outbox: Vec::new(),
             urgent: false,
@@ -324,7 +343,16 @@ impl Driver {
         self.state.apply(&record);
         match &record.event {
             Event::Plan(PlanEvent::Proposed { .. }) => self.rebuild_queue(),
-            Event::Task(event) => self.on_task_changed(event),
+            Event::Task(event) => {
+                if let TaskEvent::HandedOver { task } = event {
+                    self.queue_notice(NotifyCause::Question, &format!("{task} is yours to do"));
+                }
+                self.on_task_changed(event);
+            }
+            Event::Run(RunEvent::Finished { success, .. }) => self.queue_end_notices(*success),
+            Event::Approval(ApprovalEvent::Asked { request }) => {
+                self.queue_notice(NotifyCause::Question, &request.question);
+            }
             Event::Planning(event) => self.on_planning_event(event),
             _ => {}
         }
@@ -400,7 +428,7 @@ impl Driver {
         self.sync_breakers();
         let permits =
             if self.options.features.task_graphs { self.options.jobs as usize } else { 1 };
-        while self.running.len() < permits + self.waiting_attempts() {
+        while self.running.len() < permits + self.waiting_attempts() + self.serving_count() {
             let Some(task) = self.queue.pop() else { break };
             self.start_if_ready(task);
         }

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{DeferredAction, Driver};
 use crate::coordinator::adapt::{JobPressure, load_per_core, next_jobs};
 use crate::coordinator::queue::ReadyQueue;
+use crate::coordinator::values::computed_variables;
 use crate::{CallDurability, caps, controller, coordinator};
 use planwright_model::event::{
     ApprovalEvent, CallEvent, PauseCause, RepeatClass, RiskClass, RunEvent, TaskEvent,
@@ -56,6 +57,7 @@ impl Driver {
         }
         let Some(task) = self.state.tasks.position(event.task_id()) else { return };
         self.sync_holds(task);
+        self.sync_services(event, task);
         self.enqueue(task);
         for nth in 0.. {
             let Some(dependent) = self.state.tasks.nth_dependent(task, nth) else { break };
@@ -212,14 +214,7 @@ impl Driver {
                     Category::Critical,
                     "no model is set up to do agent tasks",
                 );
-                self.record(TaskEvent::Failed {
-                    task: node.id.clone(),
-                    attempt,
-                    elapsed_ms: 0,
-                    failure,
-                    retry_in_ms: None,
-                });
-                self.skip_after_failure(task);
+                self.fail_start(task, attempt, failure);
             }
             RunKind::Shell(command) => {
                 let call = CallId { task: node.id.clone(), attempt, step: 1 };
@@ -227,6 +222,10 @@ impl Driver {
                     return;
                 }
                 self.record(started);
+                let variables = match computed_variables(&self.state, &node) {
+                    Ok(variables) => variables,
+                    Err(failure) => return self.fail_start(task, attempt, failure),
+                };
                 let intent = self.call_intent(&call, &node, command);
                 self.record(intent);
                 self.running.insert(call.clone(), CancellationToken::new());
@@ -236,13 +235,29 @@ impl Driver {
                 let session = self.journal.session().clone();
                 let confined = self.is_confined(&node);
                 let work = AttemptWork::Task;
-                let attempt = TaskAttempt { session, call, task: node, work, workspace, confined };
+                let attempt =
+                    TaskAttempt { session, call, task: node, work, workspace, confined, variables };
                 if safe {
                     self.early.push(attempt);
                 } else {
                     self.starts.push(DeferredAction::Attempt(Box::new(attempt)));
                 }
             }
+        }
+    }
+
+    /// Ends an attempt that cannot begin.
+    fn fail_start(&mut self, task: usize, attempt: u32, failure: ExecutionFailure) {
+        let id = self.state.tasks.id(task).clone();
+        self.record(TaskEvent::Failed {
+            task: id,
+            attempt,
+            elapsed_ms: 0,
+            failure,
+            retry_in_ms: None,
+        });
+        if !self.task_node(task).is_some_and(|node| node.continue_on_error) {
+            self.skip_after_failure(task);
         }
     }
 
@@ -257,6 +272,8 @@ impl Driver {
             input,
             class: RiskClass::Execute,
             repeat: match node.repeat {
+                // A service is there for others, and may always be started again.
+                _ if node.options.service.is_some() => RepeatClass::Safe,
                 RepeatPolicy::Safe => RepeatClass::Safe,
                 RepeatPolicy::Ask => RepeatClass::Unsafe,
             },

@@ -261,8 +261,10 @@ fn task_event() -> impl Strategy<Value = TaskEvent> {
                 KeptArtifact { path: format!("dist/{name}"), bytes: 7, sha256: "00ff".to_owned() };
             let outputs = [(name, "a b".to_owned())].into();
             let results = TaskResults { outputs, artifacts: vec![artifact] };
-            TaskEvent::ResultsKept { task, attempt, results }
+            let reused = (attempt > 2).then(|| "session 1a2b3c".to_owned());
+            TaskEvent::ResultsKept { task, attempt, results, reused }
         }),
+        (task_id(), 1..4u32).prop_map(|(task, attempt)| TaskEvent::Ready { task, attempt }),
         (task_id(), actor()).prop_map(|(task, by)| TaskEvent::Noted {
             task,
             text: "half of it".into(),

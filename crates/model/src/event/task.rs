@@ -33,6 +33,14 @@ pub enum TaskEvent {
         task: TaskId,
         attempt: u32,
         results: TaskResults,
+        /// The earlier attempt that it is up to date with, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reused: Option<String>,
+    },
+    /// A service is ready for those that need it.
+    Ready {
+        task: TaskId,
+        attempt: u32,
     },
     /// A task for the person became due.
     HandedOver {
@@ -103,6 +111,7 @@ impl TaskEvent {
             Self::Held { .. } => "task.held",
             Self::AwaitingClose { .. } => "task.awaiting_close",
             Self::ResultsKept { .. } => "task.results_kept",
+            Self::Ready { .. } => "task.ready",
             Self::HandedOver { .. } => "task.handed_over",
             Self::Completed { .. } => "task.completed",
             Self::Failed { .. } => "task.failed",
@@ -122,6 +131,7 @@ impl TaskEvent {
             | Self::Held { task, .. }
             | Self::AwaitingClose { task, .. }
             | Self::ResultsKept { task, .. }
+            | Self::Ready { task, .. }
             | Self::HandedOver { task }
             | Self::Completed { task, .. }
             | Self::Failed { task, .. }

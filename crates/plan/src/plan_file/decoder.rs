@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use super::include::TextSegment;
 use super::value_tree::{
     LineIndex, TreeEntry, TreeValue, ValuePath, ValueTree, escape_for_message,
 };
@@ -27,13 +28,22 @@ pub(super) struct PlanFileDecoder<'a> {
     pub(super) normalization: Vec<NormalizationChange>,
     /// Whether anything in the file may be a template.
     pub(super) has_templates: bool,
+    /// Where the texts of included files begin.
+    pub(super) segments: Vec<TextSegment>,
 }
 
 impl<'a> PlanFileDecoder<'a> {
     pub(super) fn new(text: &'a str, vocabulary: &'a TaskVocabulary) -> Self {
         let lines = LineIndex::new(text);
         let has_templates = super::template::has_template(text);
-        Self { lines, vocabulary, violations: Vec::new(), normalization: Vec::new(), has_templates }
+        Self {
+            lines,
+            vocabulary,
+            violations: Vec::new(),
+            normalization: Vec::new(),
+            has_templates,
+            segments: Vec::new(),
+        }
     }
 
     /// Returns whether the maximum number of violations is reached.
@@ -44,7 +54,12 @@ impl<'a> PlanFileDecoder<'a> {
     /// Reports a violation at a byte of the file.
     pub(super) fn report_violation(&mut self, mut violation: Violation, at: usize) {
         if !self.is_full() {
-            let (line, column) = self.lines.line_and_column(at);
+            let (mut line, column) = self.lines.line_and_column(at);
+            if let Some(segment) = self.segments.iter().rev().find(|it| it.start <= at) {
+                line -= self.lines.line_and_column(segment.start).0 - 1;
+                let name = escape_for_message(&segment.name);
+                violation.message = format!("in {name}, line {line}: {}", violation.message);
+            }
             (violation.line, violation.column) = (Some(line), Some(column));
             self.violations.push(violation);
         }

@@ -5,16 +5,19 @@
 //! tasks, 200,000 links, 128 levels of nesting.
 
 mod calendar;
+mod command_options;
 mod conditions;
 mod criteria;
 mod decoder;
 mod duration;
 mod error;
+mod include;
 mod json;
 mod link;
 mod markdown;
 mod matrix;
 mod plan;
+mod plan_options;
 mod results;
 mod run_rules;
 mod run_settings;
@@ -94,6 +97,8 @@ pub struct PlanFileInputs<'a> {
     pub params: BTreeMap<String, String>,
     /// The value of an environment variable, for `${{ env.X }}`.
     pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// The text of an included file by the name that the plan file has for it, or why it cannot be read.
+    pub include: &'a dyn Fn(&str) -> Result<String, String>,
     /// Whether a value that is not there is an error. A check goes on with a placeholder.
     pub needs_all: bool,
 }
@@ -107,7 +112,8 @@ impl std::fmt::Debug for PlanFileInputs<'_> {
 impl Default for PlanFileInputs<'_> {
     /// No parameters and an empty environment.
     fn default() -> Self {
-        Self { params: BTreeMap::new(), env: &|_| None, needs_all: true }
+        let include = &|_: &str| Err("nothing is included here".to_owned());
+        Self { params: BTreeMap::new(), env: &|_| None, include, needs_all: true }
     }
 }
 
@@ -160,14 +166,23 @@ pub(crate) fn decode_plan_file(
         return markdown::decode_checklist(text, name);
     }
     let vocabulary = TaskVocabulary::default();
-    let mut decoder = PlanFileDecoder::new(text, &vocabulary);
     let tree = match format {
         PlanFileFormat::Json => json::parse_json(text).map_err(|error| vec![error]),
         _ => toml::parse_toml(text),
     };
     match tree {
-        Ok(mut tree) => plan::decode_plan(decoder, &mut tree, &title_from_name(name), inputs),
+        Ok(mut tree) => {
+            let (joined, faults) = include::merge_includes(&mut tree, text, inputs);
+            let mut decoder = PlanFileDecoder::new(&joined.text, &vocabulary);
+            decoder.segments.clone_from(&joined.segments);
+            for (message, fix, at) in faults {
+                let violation = Violation::new("bad_value", Severity::Fatal, message, fix);
+                decoder.report_violation(violation, at);
+            }
+            plan::decode_plan(decoder, &mut tree, &title_from_name(name), inputs)
+        }
         Err(errors) => {
+            let mut decoder = PlanFileDecoder::new(text, &vocabulary);
             for error in errors {
                 let language = if format == PlanFileFormat::Json { "JSON" } else { "TOML" };
                 let message = format!("not valid {language}: {}", error.message);

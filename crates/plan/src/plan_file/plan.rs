@@ -7,7 +7,8 @@ use super::task::{self, LocatedTask, SANDBOX};
 use super::template::{self, TemplateScope};
 use super::value_tree::{TreeValue, ValuePath, ValueTree, escape_for_message};
 use super::{
-    MAX_LINKS, MAX_TASKS, PlanFileInputs, calendar, conditions, matrix, run_rules, run_settings,
+    MAX_LINKS, MAX_TASKS, PlanFileInputs, calendar, conditions, matrix, plan_options, run_rules,
+    run_settings,
 };
 use crate::graph::{TaskCycle, prune_missing, resolve_graph};
 use planwright_model::{
@@ -25,6 +26,9 @@ pub(super) const PLAN_FIELDS: &[FieldNames] = &[
     ("sandbox", &[]),
     ("defaults", &[]),
     ("fail_fast", &[]),
+    ("include", &[]),
+    ("pools", &[]),
+    ("notify", &[]),
     ("vars", &[]),
     ("params", &[]),
     ("tasks", &["nodes"]),
@@ -92,6 +96,12 @@ pub(super) fn decode_plan(
         }
         if let Some(defaults) = at("defaults") {
             run_settings::apply_defaults(&mut decoder, defaults, &mut placed);
+        }
+        if let Some(tree) = at("pools") {
+            plan_options::decode_pools(&mut decoder, tree, path("pools"), &mut plan);
+        }
+        if let Some(tree) = at("notify") {
+            plan.notify = plan_options::decode_notify(&mut decoder, tree, path("notify"));
         }
         if let Some(tree) = at("fail_fast") {
             plan.fail_fast = decoder.read_boolean(tree, path("fail_fast")).unwrap_or_default();

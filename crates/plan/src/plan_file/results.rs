@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use super::decoder::PlanFileDecoder;
 use super::template::is_reference_name;
 use super::value_tree::{ValuePath, ValueTree, escape_for_message};
-use planwright_model::OutputSource;
+use planwright_model::TaskOutputSource;
 
 /// How many outputs and patterns a task may have.
 const MAX_RESULTS: usize = 100;
@@ -16,7 +16,7 @@ pub(super) fn decode_outputs(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,
     path: ValuePath<'_>,
-) -> Option<BTreeMap<String, OutputSource>> {
+) -> Option<BTreeMap<String, TaskOutputSource>> {
     let mut outputs = BTreeMap::new();
     let entries = decoder.read_table(tree, path)?;
     if entries.len() > MAX_RESULTS {
@@ -33,14 +33,14 @@ pub(super) fn decode_outputs(
         }
         let text = decoder.read_text(&entry.tree, path)?;
         let source = match text.split_once(':') {
-            None if text == "last_line" => Some(OutputSource::LastLine),
-            None if text == "key" => Some(OutputSource::Key(entry.key.clone())),
+            None if text == "last_line" => Some(TaskOutputSource::LastLine),
+            None if text == "key" => Some(TaskOutputSource::Key(entry.key.clone())),
             Some(("key", key)) if !key.trim().is_empty() && !key.contains(['=', '\n']) => {
-                Some(OutputSource::Key(key.trim().to_owned()))
+                Some(TaskOutputSource::Key(key.trim().to_owned()))
             }
             Some(("file", file)) => {
                 let Some(file) = check_inside(decoder, &entry.tree, path, file) else { continue };
-                Some(OutputSource::File(file))
+                Some(TaskOutputSource::File(file))
             }
             _ => None,
         };

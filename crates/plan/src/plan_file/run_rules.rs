@@ -6,6 +6,22 @@ use planwright_model::{
     ExitCriterion, NodeOrigin, Plan, RunCondition, RunKind, Severity, Violation,
 };
 
+/// Fields that only commands have.
+const COMMAND_FIELDS: [&str; 12] = [
+    "shell",
+    "env",
+    "cwd",
+    "retries",
+    "outputs",
+    "artifacts",
+    "env_file",
+    "pass_env",
+    "secrets",
+    "inputs",
+    "cache",
+    "service",
+];
+
 /// Reports what a run could not obey.
 pub(super) fn check_run_rules(
     decoder: &mut PlanFileDecoder<'_>,
@@ -21,6 +37,24 @@ pub(super) fn check_run_rules(
         check_criteria(decoder, placed);
         check_settings(decoder, placed);
     }
+    check_services(decoder, placed);
+}
+
+/// A service that nothing depends on would run for nobody.
+fn check_services(decoder: &mut PlanFileDecoder<'_>, placed: &[LocatedTask]) {
+    let is_needed = |service: &LocatedTask| {
+        let mut links = placed.iter().flat_map(|other| &other.links);
+        links.any(|(link, _)| link.task == service.task.id)
+    };
+    for service in placed.iter().filter(|one| one.task.options.service.is_some()) {
+        if !is_needed(service) {
+            let message = format!("`{}` is a service that nothing depends on", service.task.id);
+            let fix = "Add it to `depends_on` of the tasks that need it.";
+            let violation = Violation::new("bad_value", Severity::Fatal, message, fix);
+            let violation = violation.with_nodes([service.task.id.clone()]);
+            decoder.report_violation(violation, service.place("service"));
+        }
+    }
 }
 
 /// Settings of commands on tasks that run none, and conditions that nothing can meet.
@@ -32,11 +66,26 @@ fn check_settings(decoder: &mut PlanFileDecoder<'_>, placed: &LocatedTask) {
         decoder.report_violation(violation.with_nodes([task.id.clone()]), placed.place(field));
     };
     if !matches!(task.run, RunKind::Shell(_)) {
-        for field in ["shell", "env", "cwd", "retries", "outputs", "artifacts"] {
+        for field in COMMAND_FIELDS {
             if placed.states(field) {
                 let problem = format!("has `{field}`, which is for commands");
                 let fix = format!("Remove `{field}`, or write run = {{ shell = \"…\" }}.");
                 report(field, &problem, &fix);
+            }
+        }
+    }
+    if task.options.cache && task.options.inputs.is_empty() {
+        let problem = "has `cache`, but no `inputs` that could change";
+        report("cache", problem, "Add inputs = [\"src/**\"].");
+    } else if !task.options.inputs.is_empty() && !task.options.cache {
+        let problem = "has `inputs`, which only `cache` looks at";
+        report("inputs", problem, "Add cache = true, or remove `inputs`.");
+    }
+    if task.options.service.is_some() {
+        for field in ["retries", "outputs", "artifacts", "cache", "exit_criteria", "when"] {
+            if placed.states(field) {
+                let problem = format!("is a service, for which `{field}` has no meaning");
+                report(field, &problem, &format!("Remove `{field}`."));
             }
         }
     }

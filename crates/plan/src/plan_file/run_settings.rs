@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
+use super::command_options;
 use super::decoder::{FieldNames, PlanFileDecoder, as_number};
 use super::duration;
 use super::task::{self, LocatedTask};
 use super::value_tree::{TreeValue, ValuePath, ValueTree, escape_for_message};
-use planwright_model::{RetryCause, RunCondition, RunKind, TaskRetryPolicy};
+use planwright_model::{RetryCause, RunCondition, RunKind, SecretSource, TaskRetryPolicy};
 
 pub(super) const WHEN: &[(&str, RunCondition)] = &[
     ("success", RunCondition::Success),
@@ -18,8 +19,17 @@ const CAUSES: &[(&str, RetryCause)] =
     &[("exit", RetryCause::Exit), ("timeout", RetryCause::Timeout), ("signal", RetryCause::Signal)];
 
 /// The fields of `[defaults]`: what commands have that state nothing else.
-pub(super) const DEFAULT_FIELDS: &[FieldNames] =
-    &[("shell", &[]), ("env", &[]), ("cwd", &[]), ("timeout", &[]), ("retries", &[])];
+pub(super) const DEFAULT_FIELDS: &[FieldNames] = &[
+    ("shell", &[]),
+    ("env", &[]),
+    ("env_file", &[]),
+    ("pass_env", &[]),
+    ("secrets", &[]),
+    ("cwd", &[]),
+    ("timeout", &[]),
+    ("retries", &[]),
+    ("sandbox", &[]),
+];
 
 pub(super) const RETRY_FIELDS: &[FieldNames] =
     &[("max", &[]), ("backoff", &[]), ("factor", &[]), ("max_delay", &[]), ("on", &[])];
@@ -28,6 +38,30 @@ pub(super) const RETRY_FIELDS: &[FieldNames] =
 const MAX_RETRIES: i64 = 100;
 /// The longest wait between two attempts, in seconds.
 const MAX_WAIT: i64 = 7 * 86_400;
+
+/// Where variables of all commands come from.
+struct CommandSources {
+    files: Option<Vec<String>>,
+    passed: Option<Vec<String>>,
+    secrets: Option<BTreeMap<String, SecretSource>>,
+}
+
+impl CommandSources {
+    /// A task adds secrets, and replaces files and names.
+    fn apply(&self, placed: &mut LocatedTask) {
+        let (own_files, own_passed) = (placed.states("env_file"), placed.states("pass_env"));
+        let options = &mut placed.task.options;
+        if let Some(files) = self.files.as_ref().filter(|_| !own_files) {
+            options.env_files.clone_from(files);
+        }
+        if let Some(passed) = self.passed.as_ref().filter(|_| !own_passed) {
+            options.pass_env.clone_from(passed);
+        }
+        for (name, source) in self.secrets.iter().flatten() {
+            options.secrets.entry(name.clone()).or_insert_with(|| source.clone());
+        }
+    }
+}
 
 /// Applies what the plan states for all commands to those that state nothing else. Variables are added to.
 pub(super) fn apply_defaults(
@@ -45,11 +79,26 @@ pub(super) fn apply_defaults(
     let timeout =
         at("timeout").and_then(|tree| task::decode_timeout(decoder, tree, own("timeout")));
     let retries = at("retries").and_then(|tree| decode_retries(decoder, tree, own("retries")));
+    let sandbox =
+        at("sandbox").and_then(|tree| decoder.read_choice(tree, own("sandbox"), task::SANDBOX));
+    let sources = CommandSources {
+        files: at("env_file")
+            .and_then(|tree| command_options::decode_env_files(decoder, tree, own("env_file"))),
+        passed: at("pass_env")
+            .and_then(|tree| command_options::decode_pass_env(decoder, tree, own("pass_env"))),
+        secrets: at("secrets")
+            .and_then(|tree| command_options::decode_secrets(decoder, tree, own("secrets"))),
+    };
     for placed in placed.iter_mut().filter(|one| matches!(one.task.run, RunKind::Shell(_))) {
         let states = |field| placed.places.contains_key(field);
         let (own_shell, own_cwd) = (states("shell"), states("cwd"));
         let (own_timeout, own_retries) = (states("timeout"), states("retries"));
+        let own_sandbox = states("sandbox");
+        sources.apply(placed);
         let task = &mut placed.task;
+        if let Some(sandbox) = sandbox.filter(|_| !own_sandbox) {
+            task.sandbox = sandbox;
+        }
         for (name, value) in env.iter().flatten() {
             task.env.entry(name.clone()).or_insert_with(|| value.clone());
         }
@@ -87,6 +136,14 @@ pub(super) fn decode_shell(
     Some(words)
 }
 
+/// Whether a variable may have this name.
+pub(super) fn is_variable_name(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+        && !name.starts_with("PLANWRIGHT_")
+}
+
 /// Decodes variables. Numbers and truth values become text.
 pub(super) fn decode_env(
     decoder: &mut PlanFileDecoder<'_>,
@@ -96,11 +153,7 @@ pub(super) fn decode_env(
     let mut variables = BTreeMap::new();
     for entry in decoder.read_table(tree, path)? {
         let path = ValuePath::Field(&path, &entry.key);
-        let mut letters = entry.key.chars();
-        let is_name =
-            letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-                && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-        if !is_name || entry.key.starts_with("PLANWRIGHT_") {
+        if !is_variable_name(&entry.key) {
             let fix =
                 "Write a name of letters, digits and `_` that does not begin with PLANWRIGHT_.";
             decoder.report_bad_value(&entry.tree, path, "is not a name of a variable", fix);

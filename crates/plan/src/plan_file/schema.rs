@@ -13,13 +13,15 @@ use super::plan::PLAN_FIELDS;
 use super::task::TASK_FIELDS;
 #[cfg(test)]
 use super::{
+    command_options::SERVICE_FIELDS,
     conditions::WHEN_FIELDS,
+    plan_options::{NOTIFY_FIELDS, POOL_FIELDS},
     run_settings::{DEFAULT_FIELDS, RETRY_FIELDS},
     template::PARAM_FIELDS,
 };
 use planwright_model::{
-    ExitCriterion, LagBasis, LinkKind, LinkOrigin, NodeOrigin, PlanDate, RepeatPolicy, RetryCause,
-    RunCondition, SandboxChoice, TaskCost,
+    ExitCriterion, LagBasis, LinkKind, LinkOrigin, NodeOrigin, NotifyCause, PlanDate, RepeatPolicy,
+    RetryCause, RunCondition, SandboxChoice, TaskCost,
 };
 
 /// A plan: what to do, in which order, with what.
@@ -45,6 +47,13 @@ struct PlanSchema {
     defaults: Option<DefaultsSchema>,
     /// Whether the first failure ends the run. Defaults to false: what does not depend on it goes on.
     fail_fast: Option<bool>,
+    /// Files whose tasks, vars, resources and pools become part of this one, seen from its directory. What this file states
+    /// itself goes first.
+    include: Option<Vec<String>>,
+    /// Resources with a scope: "plan", or "machine" for those that all runs of one data directory share.
+    pools: Option<BTreeMap<String, PoolOrCapacity>>,
+    /// A command that is started when the run ends, fails or asks.
+    notify: Option<NotifySchema>,
     /// Values by name, for `${{ vars.NAME }}`.
     vars: Option<BTreeMap<String, EnvSchema>>,
     /// Values that whoever runs the plan gives, for `${{ params.NAME }}`: `run FILE NAME=VALUE`. A default, or a table.
@@ -177,8 +186,23 @@ struct TaskSchema {
     /// What it gives to other tasks by name, for `${{ tasks.ID.outputs.NAME }}`: `"last_line"` that it printed, `"key"` or
     /// `"key:NAME"` for a line NAME=VALUE in the file `$PLANWRIGHT_OUTPUT`, or `"file:PATH"`. It fails where one is missing.
     outputs: Option<BTreeMap<String, String>>,
-    /// Patterns of files in the workspace that are kept of each attempt, such as "dist/**".
+    /// Patterns of files, seen from its directory, that are kept of each attempt, such as "dist/**". It fails where one
+    /// matches nothing, or where they are more than 256 MB.
     artifacts: Option<Vec<String>>,
+    /// Files with lines NAME=VALUE, seen from its directory, that are read when it starts. `env` goes before them.
+    env_file: Option<TextListSchema>,
+    /// Variables of yours that its command sees although it would not: keys of model providers, and in a sandbox all.
+    pass_env: Option<Vec<String>>,
+    /// Names of variables whose values are covered wherever they turn up, or a table from names to where the values come
+    /// from: `"env:NAME"` or `{ command = ["pass", "show", "NAME"] }`.
+    secrets: Option<SecretsSchema>,
+    /// Patterns of the files that its command reads, seen from its directory, for `cache`.
+    inputs: Option<Vec<String>>,
+    /// Whether it is left out as up to date when command, variables, parameters and inputs are those of an attempt that
+    /// succeeded and its artifacts are there. `run --no-cache` runs it all the same.
+    cache: Option<bool>,
+    /// It runs while others need it: it starts before them, they wait until it is ready, and it is ended after the last.
+    service: Option<ServiceSchema>,
     /// Whether an interrupted attempt may simply be run again.
     repeat: Option<RepeatPolicy>,
     /// Whether its command is confined to the workspace.
@@ -219,12 +243,106 @@ struct DefaultsSchema {
     shell: Option<Vec<String>>,
     /// Variables that commands see, beside yours; a task adds to them.
     env: Option<BTreeMap<String, EnvSchema>>,
+    /// Files with lines NAME=VALUE.
+    env_file: Option<TextListSchema>,
+    /// Variables of yours that commands see although they would not.
+    pass_env: Option<Vec<String>>,
+    /// Secrets of all commands; a task adds to them.
+    secrets: Option<SecretsSchema>,
     /// The directory commands run in, below the workspace.
     cwd: Option<String>,
     /// When commands are stopped.
     timeout: Option<AmountSchema>,
     /// How many further attempts commands have.
     retries: Option<RetriesSchema>,
+    /// Whether commands are confined to the workspace.
+    sandbox: Option<SandboxChoice>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "described, never read")]
+enum PoolOrCapacity {
+    Capacity(#[schemars(range(min = 1, max = 1000))] u32),
+    Table(PoolSchema),
+}
+
+/// A resource with a scope.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Pool")]
+#[expect(dead_code, reason = "described, never read")]
+struct PoolSchema {
+    /// How many units there are.
+    #[schemars(range(min = 1, max = 1000))]
+    capacity: u32,
+    /// "plan" or "machine". Defaults to "plan".
+    scope: Option<PoolScopeSchema>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "PoolScope", rename_all = "snake_case")]
+#[expect(dead_code, reason = "described, never read")]
+enum PoolScopeSchema {
+    Plan,
+    Machine,
+}
+
+/// A command that is started when something happens to the run.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Notify")]
+#[expect(dead_code, reason = "described, never read")]
+struct NotifySchema {
+    /// When: at the "end" of the run, when it has "failed", at a "question" to you. Defaults to all of them.
+    on: Option<Vec<NotifyCause>>,
+    /// A program and its arguments. It sees `PLANWRIGHT_EVENT`, `PLANWRIGHT_SESSION` and `PLANWRIGHT_TEXT`.
+    #[schemars(length(min = 1))]
+    cmd: Vec<String>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "Secrets", untagged)]
+#[expect(dead_code, reason = "described, never read")]
+enum SecretsSchema {
+    Names(Vec<String>),
+    Table(BTreeMap<String, SecretSchema>),
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "Secret", untagged)]
+#[expect(dead_code, reason = "described, never read")]
+enum SecretSchema {
+    Variable(String),
+    Command { command: Vec<String> },
+}
+
+/// A command that runs while others need it.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Service")]
+#[expect(dead_code, reason = "described, never read")]
+struct ServiceSchema {
+    /// A command that succeeds once it is ready, or a port that accepts connections then.
+    ready: ReadySchema,
+    /// The signal that ends it. Defaults to SIGTERM; what is left after 2 s is killed.
+    stop: Option<StopSchema>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "described, never read")]
+enum ReadySchema {
+    Command(String),
+    Port(u16),
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "StopSignal", rename_all = "UPPERCASE")]
+#[expect(dead_code, reason = "described, never read")]
+enum StopSchema {
+    Sigterm,
+    Sigint,
+    Sigquit,
+    Sighup,
+    Sigkill,
 }
 
 #[derive(JsonSchema)]
@@ -492,6 +610,9 @@ mod tests {
             ("retries", "/$defs/RetryPolicy/properties", RETRY_FIELDS),
             ("params", "/$defs/ParameterTable/properties", PARAM_FIELDS),
             ("when", "/$defs/WhenTable/properties", WHEN_FIELDS),
+            ("service", "/$defs/Service/properties", SERVICE_FIELDS),
+            ("pool", "/$defs/Pool/properties", POOL_FIELDS),
+            ("notify", "/$defs/Notify/properties", NOTIFY_FIELDS),
         ] {
             let (from, to) =
                 (format!("<!-- {name} fields -->\n"), format!("<!-- end of {name} -->"));
@@ -529,5 +650,8 @@ mod tests {
         assert_eq!(described("/$defs/RetryPolicy/properties"), read(RETRY_FIELDS));
         assert_eq!(described("/$defs/ParameterTable/properties"), read(PARAM_FIELDS));
         assert_eq!(described("/$defs/WhenTable/properties"), read(WHEN_FIELDS));
+        assert_eq!(described("/$defs/Service/properties"), read(SERVICE_FIELDS));
+        assert_eq!(described("/$defs/Pool/properties"), read(POOL_FIELDS));
+        assert_eq!(described("/$defs/Notify/properties"), read(NOTIFY_FIELDS));
     }
 }

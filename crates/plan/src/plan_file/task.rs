@@ -7,7 +7,7 @@ use super::duration::{self, DayLength};
 use super::value_tree::{
     TreeEntry, TreeValue, ValuePath, ValueTree, escape_for_message, is_invisible,
 };
-use super::{conditions, results, run_settings};
+use super::{command_options, conditions, results, run_settings};
 use crate::graph::text_lists::ListSeparators;
 use planwright_model::task::{DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use planwright_model::{
@@ -44,6 +44,12 @@ pub(super) const TASK_FIELDS: &[FieldNames] = &[
     ("matrix", &[]),
     ("outputs", &[]),
     ("artifacts", &[]),
+    ("env_file", &[]),
+    ("pass_env", &[]),
+    ("secrets", &[]),
+    ("inputs", &[]),
+    ("cache", &[]),
+    ("service", &[]),
     ("repeat", &[]),
     ("sandbox", &[]),
     ("at_scheduled_time", &[]),
@@ -183,6 +189,7 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         self.decode_limits();
         self.decode_run_settings();
         self.decode_results();
+        self.decode_command_options();
         self.decode_details();
         self.decode_dependencies();
         self.placed.task.dependencies =
@@ -325,9 +332,26 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
     fn decode_results(&mut self) {
         let outputs = self.decode_field("outputs", results::decode_outputs);
         let artifacts = self.decode_field("artifacts", results::decode_patterns);
+        let inputs = self.decode_field("inputs", results::decode_patterns);
+        let cache = self.decode_field("cache", PlanFileDecoder::read_boolean);
         let options = &mut self.placed.task.options;
         options.outputs = outputs.unwrap_or_default();
         options.artifacts = artifacts.unwrap_or_default();
+        options.inputs = inputs.unwrap_or_default();
+        options.cache = cache.unwrap_or_default();
+    }
+
+    /// Decodes what its command may see, and whether it is a service.
+    fn decode_command_options(&mut self) {
+        let files = self.decode_field("env_file", command_options::decode_env_files);
+        let passed = self.decode_field("pass_env", command_options::decode_pass_env);
+        let secrets = self.decode_field("secrets", command_options::decode_secrets);
+        let service = self.decode_field("service", command_options::decode_service);
+        let options = &mut self.placed.task.options;
+        options.env_files = files.unwrap_or_default();
+        options.pass_env = passed.unwrap_or_default();
+        options.secrets = secrets.unwrap_or_default();
+        options.service = service;
     }
 
     /// Decodes who answers for it, its dates, and what it rests on.

@@ -11,8 +11,9 @@ use super::template::{escape_template, has_template};
 use planwright_model::task::{CriterionEffect, DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use planwright_model::{
     ExitCriterion, FileCalendar, LagBasis, LinkKind, LinkOrigin, LocalTimeInterval, NodeOrigin,
-    OutputSource, Plan, RepeatPolicy, RetryCause, RunCondition, RunKind, SandboxChoice, TaskLink,
-    TaskNode, TaskRetryPolicy, TaskRunOptions, ValuePart, Weekday,
+    Plan, RepeatPolicy, RetryCause, RunCondition, RunKind, SandboxChoice, SecretSource,
+    ServiceCheck, StopSignal, TaskLink, TaskNode, TaskOutputSource, TaskRetryPolicy,
+    TaskRunOptions, ValuePart, Weekday,
 };
 
 /// Writes a plan file. Reading it back gives the same plan, except that TOML has no null: such values in `metadata` are
@@ -29,13 +30,34 @@ pub fn write_toml(plan: &Plan) -> String {
     if plan.fail_fast {
         write_field(&mut out, "fail_fast", true);
     }
+    if let Some(notify) = &plan.notify {
+        let on = notify.on.iter().map(|cause| cause.name()).collect::<Array>();
+        let command = notify.command.iter().map(String::as_str).collect::<Array>();
+        let fields = inline_table([("on", on.into()), ("cmd", command.into())]);
+        write_field(&mut out, "notify", fields);
+    }
     if plan.tasks.is_empty() {
         write_field(&mut out, "tasks", Array::new());
     }
-    if !plan.resources.is_empty() {
+    if !plan.params.is_empty() {
+        out.push_str("\n[params]\n");
+        for (name, value) in &plan.params {
+            write_field(&mut out, name, value.as_str());
+        }
+    }
+    let is_pool = |name: &&String| plan.machine_pools.contains(*name);
+    if plan.resources.keys().any(|name| !is_pool(&name)) {
         out.push_str("\n[resources]\n");
-        for (name, capacity) in &plan.resources {
+        for (name, capacity) in plan.resources.iter().filter(|(name, _)| !is_pool(name)) {
             write_field(&mut out, name, i64::from(*capacity));
+        }
+    }
+    if plan.resources.keys().any(|name| is_pool(&name)) {
+        out.push_str("\n[pools]\n");
+        for (name, capacity) in plan.resources.iter().filter(|(name, _)| is_pool(name)) {
+            let capacity = Value::from(i64::from(*capacity));
+            let pool = inline_table([("capacity", capacity), ("scope", "machine".into())]);
+            write_field(&mut out, name, pool);
         }
     }
     if let Some(calendar) = &plan.calendar {
@@ -273,18 +295,57 @@ fn write_results(out: &mut String, task: &TaskNode) {
     if !options.outputs.is_empty() {
         let outputs = options.outputs.iter().map(|(name, source)| {
             let text = match source {
-                OutputSource::LastLine => "last_line".to_owned(),
-                OutputSource::Key(key) if key == name => "key".to_owned(),
-                OutputSource::Key(key) => format!("key:{key}"),
-                OutputSource::File(path) => format!("file:{path}"),
+                TaskOutputSource::LastLine => "last_line".to_owned(),
+                TaskOutputSource::Key(key) if key == name => "key".to_owned(),
+                TaskOutputSource::Key(key) => format!("key:{key}"),
+                TaskOutputSource::File(path) => format!("file:{path}"),
             };
             (name.as_str(), Value::from(text))
         });
         write_field(out, "outputs", inline_table(outputs));
     }
-    if !options.artifacts.is_empty() {
-        let patterns = options.artifacts.iter().map(String::as_str);
-        write_field(out, "artifacts", patterns.collect::<Array>());
+    let lists = [
+        ("artifacts", &options.artifacts),
+        ("env_file", &options.env_files),
+        ("pass_env", &options.pass_env),
+        ("inputs", &options.inputs),
+    ];
+    for (name, items) in lists {
+        if !items.is_empty() {
+            write_field(out, name, items.iter().map(String::as_str).collect::<Array>());
+        }
+    }
+    if options.cache {
+        write_field(out, "cache", true);
+    }
+    write_sources(out, options);
+}
+
+/// Writes where secrets come from, and how a service is ready.
+fn write_sources(out: &mut String, options: &TaskRunOptions) {
+    if !options.secrets.is_empty() {
+        let secrets = options.secrets.iter().map(|(name, source)| {
+            let value = match source {
+                SecretSource::Variable(from) => Value::from(format!("env:{from}")),
+                SecretSource::Command(words) => {
+                    let words = words.iter().map(String::as_str).collect::<Array>();
+                    inline_table([("command", words.into())]).into()
+                }
+            };
+            (name.as_str(), value)
+        });
+        write_field(out, "secrets", inline_table(secrets));
+    }
+    if let Some(service) = &options.service {
+        let ready = match &service.ready {
+            ServiceCheck::Command(command) => Value::from(command.as_str()),
+            ServiceCheck::Port(port) => Value::from(i64::from(*port)),
+        };
+        let mut fields = vec![("ready", ready)];
+        if service.stop != StopSignal::default() {
+            fields.push(("stop", service.stop.name().into()));
+        }
+        write_field(out, "service", inline_table(fields));
     }
 }
 

@@ -43,6 +43,8 @@ pub fn plan_from_roadmap(
         calendar: None,
         fail_fast: false,
         params: BTreeMap::new(),
+        machine_pools: BTreeSet::new(),
+        notify: None,
         tasks,
     }
 }

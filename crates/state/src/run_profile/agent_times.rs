@@ -83,7 +83,7 @@ impl AgentTimesFold {
         let times = self.tasks.entry(event.task_id().clone()).or_default();
         match event {
             TaskEvent::Started { .. } => times.started = Some(at),
-            TaskEvent::Held { .. } | TaskEvent::ResultsKept { .. } => {}
+            TaskEvent::Held { .. } | TaskEvent::ResultsKept { .. } | TaskEvent::Ready { .. } => {}
             TaskEvent::AwaitingClose { .. }
             | TaskEvent::Completed { .. }
             | TaskEvent::Failed { .. } => {

@@ -19,7 +19,7 @@ use crate::text_limit;
 use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use crate::workspace::{ProtectedState, scan_protected_files};
 use planwright_model::event::CallOutcome;
-use planwright_model::{ExecutionFailure, ToolResult};
+use planwright_model::{ExecutionFailure, StopSignal, ToolResult};
 
 #[derive(Deserialize, JsonSchema)]
 struct ShellRunArgs {
@@ -130,6 +130,7 @@ pub(super) async fn run_confined(
         output_limit: settings.kept_output_bytes,
         redactor: toolbox.redactor().clone(),
         launch: cell.launch_mode(),
+        stop: StopSignal::default(),
     };
     let before = scan_protected_roots(toolbox).await?;
     let collected =
@@ -147,6 +148,8 @@ pub(super) async fn run_confined(
                         text: text.clone(),
                     });
                 }
+                // What only tasks of a plan have.
+                AttemptEvent::Results { .. } | AttemptEvent::Ready => {}
             }
         })
         .await;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use planwright_model::event::{CallOutcome, OutputStream, Usage};
-use planwright_model::{CallId, Plan, SessionId, TaskNode};
+use planwright_model::{CallId, Plan, SessionId, TaskNode, TaskResults};
 
 /// A task of a plan, shared instead of copied: plans are large and tasks start often.
 #[derive(Clone, Debug)]
@@ -22,6 +22,13 @@ impl TaskRef {
     pub fn new(plan: &Arc<Plan>, position: usize) -> Option<Self> {
         let exists = position < plan.tasks.len();
         exists.then(|| Self { plan: Arc::clone(plan), position })
+    }
+}
+
+impl TaskRef {
+    /// The plan that it is a task of.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
     }
 }
 
@@ -55,6 +62,8 @@ pub struct TaskAttempt {
     /// Whether a command is kept to the workspace and sees only harmless variables: a model wrote it, it came from
     /// elsewhere, or the plan asks for it.
     pub confined: bool,
+    /// Variables whose values came from other tasks.
+    pub variables: Vec<(String, String)>,
 }
 
 impl TaskAttempt {
@@ -71,6 +80,10 @@ pub enum AttemptEvent {
     Spawned { pid: u32, started_ticks: u64 },
     /// It printed something.
     Output { stream: OutputStream, text: String },
+    /// It left something behind, or an earlier attempt did that need not be repeated: `reused` says which.
+    Results { results: TaskResults, reused: Option<String> },
+    /// A service is ready for those that need it.
+    Ready,
 }
 
 /// How an attempt ended, and what it used.

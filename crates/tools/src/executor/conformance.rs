@@ -198,6 +198,7 @@ impl ConformanceSuite<'_> {
             work: AttemptWork::Task,
             workspace: self.workspace.to_owned(),
             confined: false,
+            variables: Vec::new(),
         })
     }
 }

@@ -4,21 +4,34 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{AttemptEventSink, AttemptOutcome, AttemptWork, TaskAttempt, TaskExecutor};
+use super::attempt_setup::{AttemptSetup, attempt_variables};
+use super::results::{OUTPUT_VARIABLE, ResultPlace, ResultStore, push_last_lines};
+use super::service::run_service;
+use super::task_cache::{CachedAttempt, TaskCache};
+use super::{
+    AttemptEvent, AttemptEventSink, AttemptOutcome, AttemptReport, AttemptWork, TaskAttempt,
+    TaskExecutor,
+};
 use crate::permission::SandboxState;
 use crate::process::{self, LaunchMode, ProcessSpec};
 use crate::sandbox::{CommandConfinement, Sandbox};
 use crate::settings::ToolSettings;
-use planwright_model::event::CallOutcome;
-use planwright_model::{RunKind, SandboxChoice, TaskNode};
+use planwright_model::event::{CallOutcome, OutputStream};
+use planwright_model::{
+    CallId, Category, ExecutionFailure, RunKind, SandboxChoice, SecretSource, TaskNode,
+};
 use planwright_text::Redactor;
 
 /// What a command may keep of its output, unless it is the model that reads it.
 const OUTPUT_LIMIT: usize = 1024 * 1024;
 /// The shortest default time limit of a person's own command.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(3600);
+
+/// The time limit of a service, which ends when nobody needs it any more.
+const SERVICE_LIMIT: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 /// Runs shell tasks as the person's own commands: in the workspace, with their environment less provider keys. Those that
 /// are to be confined run as a model's commands do.
@@ -28,13 +41,29 @@ pub struct LocalProcessExecutor {
     without: Vec<String>,
     sandbox: Sandbox,
     settings: Arc<ToolSettings>,
+    /// Where attempts keep what they leave behind.
+    results: Option<ResultStore>,
+    cache: Option<TaskCache>,
+    /// Values of secrets, by where they come from.
+    secrets: Arc<Vec<(SecretSource, String)>>,
 }
 
 impl LocalProcessExecutor {
     /// `without` names the variables that commands must not see.
     pub fn new(redactor: Redactor, without: Vec<String>) -> Self {
         let sandbox = Sandbox::with_current_program();
-        Self { redactor, without, sandbox, settings: Arc::default() }
+        let (settings, secrets) = (Arc::default(), Arc::default());
+        Self { redactor, without, sandbox, settings, results: None, cache: None, secrets }
+    }
+
+    /// Where attempts keep what they leave behind, and where finished ones are remembered.
+    pub fn with_results(self, results: ResultStore, cache: Option<TaskCache>) -> Self {
+        Self { results: Some(results), cache, ..self }
+    }
+
+    /// The values of the secrets that tasks ask for.
+    pub fn with_secrets(self, secrets: Vec<(SecretSource, String)>) -> Self {
+        Self { secrets: Arc::new(secrets), ..self }
     }
 
     /// What confined commands may touch beside the workspace.
@@ -47,8 +76,10 @@ impl LocalProcessExecutor {
         &self,
         attempt: &TaskAttempt,
         spec: &mut ProcessSpec,
+        place: Option<&ResultPlace>,
     ) -> Result<CommandConfinement, String> {
-        let roots = [attempt.workspace.clone()];
+        let own = place.map(|place| place.directory.clone());
+        let roots = [attempt.workspace.clone()].into_iter().chain(own);
         let cell = CommandConfinement::prepare(&self.sandbox, &self.settings, roots, false)
             .map_err(|error| format!("confining the command: {error}"))?;
         if let (SandboxState::NotEnforced { why }, SandboxChoice::Workspace) =
@@ -62,14 +93,24 @@ impl LocalProcessExecutor {
         Ok(cell)
     }
 
-    fn process_spec(&self, attempt: &TaskAttempt, command: &str) -> ProcessSpec {
-        let own = attempt.task.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+    fn process_spec(
+        &self,
+        attempt: &TaskAttempt,
+        command: &str,
+        setup: &AttemptSetup,
+    ) -> ProcessSpec {
+        let own = setup.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let output = setup.place.as_ref().map(|place| {
+            let file = place.output_file().to_string_lossy().into_owned();
+            (OUTPUT_VARIABLE.to_owned(), file)
+        });
         ProcessSpec {
             command: command.to_owned(),
             shell: attempt.task.shell.clone(),
             directory: attempt.workspace.join(&attempt.task.cwd),
             without: self.without.clone(),
             with: own
+                .chain(output)
                 .chain([
                     (process::CALL_VARIABLE.to_owned(), attempt.process_mark()),
                     (process::OWNER_VARIABLE.to_owned(), process::PERSON.to_owned()),
@@ -79,8 +120,137 @@ impl LocalProcessExecutor {
             output_limit: OUTPUT_LIMIT,
             redactor: self.redactor.clone(),
             launch: LaunchMode::Person,
+            stop: attempt.task.options.service.as_ref().map(|one| one.stop).unwrap_or_default(),
         }
     }
+
+    /// What an attempt needs beside its command.
+    fn prepare_attempt(&self, attempt: &TaskAttempt) -> Result<AttemptSetup, String> {
+        check_directory(attempt)?;
+        let variables = attempt_variables(attempt, &self.secrets)?;
+        let place = match &self.results {
+            _ if attempt.work != AttemptWork::Task || !needs_place(&attempt.task) => None,
+            None => return Err("there is no place here to keep what the task leaves".to_owned()),
+            Some(results) => {
+                let directory = results.attempt_directory(&attempt.session, &attempt.call);
+                let (workspace, base) =
+                    (attempt.workspace.clone(), attempt.workspace.join(&attempt.task.cwd));
+                let place = ResultPlace { directory, workspace, base };
+                place.prepare()?;
+                Some(place)
+            }
+        };
+        let mut setup = AttemptSetup { variables, place, cache_key: None };
+        if attempt.task.options.cache && self.cache.is_some() && setup.place.is_some() {
+            setup.cache_key = Some(setup.find_cache_key(attempt)?);
+        }
+        Ok(setup)
+    }
+
+    /// Runs the command of an attempt that is prepared.
+    async fn run_prepared(
+        &self,
+        attempt: &TaskAttempt,
+        command: &str,
+        setup: &AttemptSetup,
+        events: &AttemptEventSink,
+        cancel: CancellationToken,
+        printed: &mut String,
+    ) -> AttemptOutcome {
+        let mut spec = self.process_spec(attempt, command, setup);
+        let mut cell = None;
+        if attempt.confined {
+            match self.confine_command(attempt, &mut spec, setup.place.as_ref()) {
+                Ok(made) => cell = Some(made),
+                Err(message) => return AttemptOutcome::could_not_start(message),
+            }
+        }
+        let outcome = match &attempt.task.options.service {
+            Some(service) if attempt.work == AttemptWork::Task => {
+                run_service(service, spec, attempt.call.clone(), events, cancel).await
+            }
+            _ => run_and_keep_end(spec, cancel, &attempt.call, events, printed).await,
+        };
+        // The cell is there until the command is not.
+        drop(cell);
+        outcome
+    }
+
+    /// Collects what a command left behind once it succeeded. What is missing fails the attempt.
+    async fn keep_results(
+        &self,
+        attempt: &TaskAttempt,
+        setup: AttemptSetup,
+        events: &AttemptEventSink,
+        printed: String,
+        outcome: &mut AttemptOutcome,
+    ) {
+        let Some(place) = setup.place else { return };
+        let (task, redactor) = (attempt.task.clone(), self.redactor.clone());
+        let kept = place.clone();
+        let collect = move || kept.collect(&task, &printed, &redactor);
+        let collected = tokio::task::spawn_blocking(collect).await;
+        let collected = collected.unwrap_or_else(|error| Err(error.to_string()));
+        match collected {
+            Ok(results) => {
+                if let (Some(cache), Some(key)) = (&self.cache, &setup.cache_key) {
+                    let origin = format!("session {}", attempt.session.short_id());
+                    let (directory, results) = (place.directory, results.clone());
+                    let cached = CachedAttempt { origin, directory, results };
+                    if let Err(error) = cache.remember(key, &cached) {
+                        tracing::warn!(%error, "a finished attempt cannot be remembered");
+                    }
+                }
+                // The session is over if nobody listens any more.
+                let _ = events.send(AttemptEvent::Results { results, reused: None }).await;
+            }
+            Err(message) => {
+                let failure = ExecutionFailure::new("results_missing", Category::Critical, message);
+                outcome.outcome = CallOutcome::Errored { failure };
+            }
+        }
+    }
+
+    /// Leaves out an attempt that would only repeat a finished one.
+    async fn reuse_attempt(
+        &self,
+        setup: &AttemptSetup,
+        events: &AttemptEventSink,
+    ) -> Option<AttemptOutcome> {
+        let (cache, key) = (self.cache.as_ref()?, setup.cache_key.as_ref()?);
+        let found = cache.find(key, setup.place.as_ref()?)?;
+        let (results, reused) = (found.results, Some(found.origin));
+        let _ = events.send(AttemptEvent::Results { results, reused }).await;
+        Some(AttemptOutcome::without_output(CallOutcome::Exited { code: 0 }))
+    }
+}
+
+/// Runs a command and keeps the end of what it prints, as it goes to the journal.
+async fn run_and_keep_end(
+    spec: ProcessSpec,
+    cancel: CancellationToken,
+    call: &CallId,
+    events: &AttemptEventSink,
+    printed: &mut String,
+) -> AttemptOutcome {
+    let (sender, mut receiver) = mpsc::channel(16);
+    let running = process::run_command(spec, cancel, AttemptEventSink::new(call.clone(), sender));
+    let forward = async {
+        while let Some((_, report)) = receiver.recv().await {
+            let AttemptReport::Event(event) = report else { return };
+            if let AttemptEvent::Output { stream: OutputStream::Stdout, text } = &event {
+                push_last_lines(printed, text);
+            }
+            // The session is over if nobody listens any more.
+            let _ = events.send(event).await;
+        }
+    };
+    tokio::join!(running, forward).0
+}
+
+/// Whether an attempt needs a place for what it leaves behind.
+fn needs_place(task: &TaskNode) -> bool {
+    task.options.leaves_results() || task.options.cache
 }
 
 /// A directory of its own must be there, and inside the workspace also where links lead elsewhere.
@@ -100,10 +270,11 @@ fn check_directory(attempt: &TaskAttempt) -> Result<(), String> {
     }
 }
 
-/// The stated limit, else the larger of one hour and twice the stated duration.
+/// The stated limit, else the larger of one hour and twice the stated duration. A service has none of its own.
 fn time_limit(task: &TaskNode) -> Duration {
     match (task.timeout_seconds, task.duration_minutes) {
         (Some(seconds), _) => Duration::from_secs(seconds),
+        (None, _) if task.options.service.is_some() => SERVICE_LIMIT,
         (None, Some(minutes)) => DEFAULT_LIMIT.max(Duration::from_secs(u64::from(minutes) * 120)),
         (None, None) => DEFAULT_LIMIT,
     }
@@ -129,18 +300,20 @@ impl LocalProcessExecutor {
                 return AttemptOutcome::could_not_start(message);
             }
         };
-        if let Err(message) = check_directory(attempt) {
-            return AttemptOutcome::could_not_start(message);
+        let setup = match self.prepare_attempt(attempt) {
+            Ok(setup) => setup,
+            Err(message) => return AttemptOutcome::could_not_start(message),
+        };
+        if let Some(outcome) = self.reuse_attempt(&setup, &events).await {
+            return outcome;
         }
-        let mut spec = self.process_spec(attempt, command);
-        if !attempt.confined {
-            return process::run_command(spec, cancel, events).await;
+        let mut printed = String::new();
+        let mut outcome =
+            self.run_prepared(attempt, command, &setup, &events, cancel, &mut printed).await;
+        if outcome.outcome == (CallOutcome::Exited { code: 0 }) {
+            self.keep_results(attempt, setup, &events, printed, &mut outcome).await;
         }
-        match self.confine_command(attempt, &mut spec) {
-            // The cell is there until the command is not.
-            Ok(_cell) => process::run_command(spec, cancel, events).await,
-            Err(message) => AttemptOutcome::could_not_start(message),
-        }
+        outcome
     }
 }
 

@@ -2,9 +2,14 @@
 //! driver cannot tell them apart, and every executor passes the same [`conformance`] suite.
 
 mod attempt;
+mod attempt_setup;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+mod environment_file;
 mod local_process;
+mod results;
+mod service;
+mod task_cache;
 
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -13,7 +18,10 @@ pub use attempt::{
     AttemptEvent, AttemptEventSink, AttemptHasEnded, AttemptOutcome, AttemptReport, AttemptWork,
     TaskAttempt, TaskRef,
 };
+pub use environment_file::read_environment_file;
 pub use local_process::LocalProcessExecutor;
+pub use results::{OUTPUT_VARIABLE, ResultStore};
+pub use task_cache::TaskCache;
 
 use crate::permission::SandboxState;
 use planwright_model::TaskNode;

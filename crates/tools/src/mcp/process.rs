@@ -12,6 +12,7 @@ use crate::process::{
 };
 use crate::sandbox::{PrivateDirectory, ToolchainPaths, environment};
 use crate::tool::ToolError;
+use planwright_model::StopSignal;
 
 /// How long a server may take to exit after its input was closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(1);
@@ -82,7 +83,8 @@ impl McpServerProcess {
             && let Some(group) = &self.group
         {
             // Reaped in the meantime: an unreaped process still belongs to its group.
-            let _ = tokio::join!(self.child.wait(), end_group(group.0, GRACE));
+            let _ =
+                tokio::join!(self.child.wait(), end_group(group.0, StopSignal::default(), GRACE));
         }
         drop(self.group.take());
         let mark = self.mark.clone();

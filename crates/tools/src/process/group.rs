@@ -6,14 +6,23 @@ use rustix::process::{
     Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group,
 };
 
+use planwright_model::StopSignal;
+
 fn group_pid(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().filter(|pid| *pid > 1).and_then(Pid::from_raw)
 }
 
-/// Sends SIGTERM to a group and, after the grace period, SIGKILL.
-pub(crate) async fn end_group(pid: u32, grace: Duration) {
+/// Sends a signal to a group and, after the grace period, SIGKILL.
+pub(crate) async fn end_group(pid: u32, stop: StopSignal, grace: Duration) {
     let Some(group) = group_pid(pid) else { return };
-    signal_group(group, Signal::TERM);
+    let signal = match stop {
+        StopSignal::Terminate => Signal::TERM,
+        StopSignal::Interrupt => Signal::INT,
+        StopSignal::Quit => Signal::QUIT,
+        StopSignal::HangUp => Signal::HUP,
+        StopSignal::Kill => Signal::KILL,
+    };
+    signal_group(group, signal);
     let deadline = tokio::time::Instant::now() + grace;
     while tokio::time::Instant::now() < deadline {
         if test_kill_process_group(group).is_err() && test_kill_process(group).is_err() {

@@ -34,6 +34,7 @@ pub use owner::end_orphaned_servers;
 
 use crate::executor::{AttemptEvent, AttemptEventSink, AttemptOutcome};
 use crate::sandbox::{ARGV0, SandboxLauncher};
+use planwright_model::StopSignal;
 use planwright_model::event::{CallOutcome, OutputStream, Usage};
 use planwright_text::Redactor;
 
@@ -62,6 +63,8 @@ pub struct ProcessSpec {
     pub output_limit: usize,
     pub redactor: Redactor,
     pub launch: LaunchMode,
+    /// The signal that asks it to end.
+    pub stop: StopSignal,
 }
 
 /// Whose command it is, which decides what it may see and do.
@@ -180,11 +183,11 @@ async fn supervise_child(
             status = child.wait() => break status,
             () = cancel.cancelled(), if stopped.is_none() => {
                 stopped = Some(CallOutcome::Cancelled);
-                tokio::spawn(group::end_group(pid, GRACE));
+                tokio::spawn(group::end_group(pid, spec.stop, GRACE));
             }
             () = &mut deadline, if stopped.is_none() => {
                 stopped = Some(CallOutcome::TimedOut { limit_seconds: spec.time_limit.as_secs() });
-                tokio::spawn(group::end_group(pid, GRACE));
+                tokio::spawn(group::end_group(pid, spec.stop, GRACE));
             }
             piece = pieces.recv(), if pipes_open => match piece {
                 Some((stream, bytes)) => {
@@ -321,6 +324,7 @@ mod tests {
             output_limit: 1024,
             redactor: Redactor::default(),
             launch: LaunchMode::Person,
+            stop: StopSignal::default(),
         };
         let cancel = CancellationToken::new();
         let (sender, mut receiver) = mpsc::channel(4);

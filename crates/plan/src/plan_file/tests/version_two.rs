@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::plan_file::{PlanFileInputs, parse_with_inputs};
-use planwright_model::{OutputSource, ValuePart};
+use planwright_model::{TaskOutputSource, ValuePart};
 
 fn read(text: &str, params: &[(&str, &str)]) -> Result<PlanFile, PlanFileError> {
     let env = |name: &str| (name == "HOME").then(|| "/home/a b".to_owned());
     let given = params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let inputs = PlanFileInputs { params: given.collect(), env: &env, needs_all: true };
+    let inputs = PlanFileInputs { params: given.collect(), env: &env, ..PlanFileInputs::default() };
     parse_with_inputs(text, PlanFileFormat::Toml, "plan.toml", &inputs)
 }
 
@@ -135,8 +135,8 @@ depends_on = ["build"]
 fn outputs_reach_a_command_as_variables_and_never_as_its_text() {
     let plan = read(OUTPUTS, &[]).unwrap().plan;
     let (build, ship) = (&plan.tasks[0].options, &plan.tasks[1]);
-    assert_eq!(build.outputs["url"], OutputSource::Key("URL".into()));
-    assert_eq!(build.outputs["path"], OutputSource::File("out.txt".into()));
+    assert_eq!(build.outputs["url"], TaskOutputSource::Key("URL".into()));
+    assert_eq!(build.outputs["path"], TaskOutputSource::File("out.txt".into()));
     assert_eq!(build.artifacts, ["dist/**"]);
     assert_eq!(
         command(&plan, 1),
@@ -207,7 +207,7 @@ fn conditions_are_read_with_their_values_and_refused_with_their_place() {
         ("{ if = \"params.deploy == 1\" }", 15, "compares true or false with a whole number"),
         ("{ if = \"1\" }", 15, "is a whole number, not true or false"),
         ("{ on = \"always\" }", 8, "lacks `if`"),
-        ("{ if = \"true\", then = 1 }", 22, "is not a field"),
+        ("{ if = \"true\", then = 1 }", 23, "is not a field"),
         ("\"sometimes\"", 8, "cannot be \"sometimes\""),
         ("{ if = \"tasks.build.outputs.x == 'a'\" }", 8, "refers to `x`, which is no output"),
         ("{ if = \"tasks.gone.status == 'done'\" }", 8, "refers to the task `gone`"),
@@ -268,4 +268,65 @@ fn a_check_goes_on_without_values_that_only_a_run_has() {
     let inputs = PlanFileInputs { needs_all: false, ..PlanFileInputs::default() };
     let file = parse_with_inputs(VALUES, PlanFileFormat::Toml, "plan.toml", &inputs).unwrap();
     assert_eq!(file.plan.params["version"], "<version>");
+}
+
+#[test]
+fn secrets_services_pools_and_notifications_are_read_and_refused_with_their_place() {
+    let text = r#"
+notify = { on = ["failed"], cmd = ["notify-send", "x"] }
+[resources]
+cpu = 2
+[pools]
+board = { capacity = 1, scope = "machine" }
+[[tasks]]
+id = "db"
+run = { shell = "serve" }
+service = { ready = 5432, stop = "SIGINT" }
+[[tasks]]
+id = "a"
+run = { shell = "make" }
+depends_on = ["db"]
+resources = { board = 1, cpu = 1 }
+env_file = [".env", "more.env"]
+pass_env = ["OPENAI_API_KEY"]
+secrets = { T = "env:CI_T", P = { command = ["pass", "show", "p"] } }
+inputs = ["src/**"]
+cache = true
+"#;
+    let plan = read(text, &[]).unwrap().plan;
+    assert_eq!(plan.machine_pools, ["board".to_owned()].into());
+    assert_eq!(plan.tasks[1].options.secrets.len(), 2);
+    assert_eq!(toml(&write_toml(&plan)).unwrap().plan, plan, "what was written reads back");
+    for (from, to, expected) in [
+        ("\"env:CI_T\"", "\"swordfish\"", "does not name where the secret comes from"),
+        (
+            "{ command = [\"pass\", \"show\", \"p\"] }",
+            "7",
+            "does not name where the secret comes from",
+        ),
+        ("[\"OPENAI_API_KEY\"]", "[\"A B\"]", "is not a name of a variable"),
+        ("\"more.env\"", "\"../more.env\"", "is not inside the workspace"),
+        ("inputs = [\"src/**\"]", "", "has `cache`, but no `inputs`"),
+        ("cache = true", "", "has `inputs`, which only `cache` looks at"),
+        ("ready = 5432", "ready = 70000", "is 70000, out of range"),
+        ("ready = 5432", "ready = true", "is no command and no port"),
+        ("ready = 5432, ", "", "lacks `ready`"),
+        ("\"SIGINT\"", "\"SIGWINCH\"", "cannot be \"SIGWINCH\""),
+        (
+            "service = {",
+            "retries = 1\nservice = {",
+            "is a service, for which `retries` has no meaning",
+        ),
+        ("depends_on = [\"db\"]", "", "is a service that nothing depends on"),
+        ("scope = \"machine\"", "scope = \"world\"", "cannot be \"world\""),
+        ("capacity = 1,", "capacity = 0,", "is 0, out of range"),
+        ("[\"failed\"]", "[\"fail\"]", "cannot be \"fail\""),
+        ("cmd = [\"notify-send\", \"x\"]", "cmd = []", "names no program"),
+        ("cpu = 2", "cpu = 2\nboard = 1", "is declared under [resources] as well"),
+    ] {
+        let error = read(&text.replacen(from, to, 1), &[]).unwrap_err();
+        let first = &error.violations()[0];
+        assert!(first.message.contains(expected), "{to}: {}", first.message);
+        assert!(first.line.is_some() && first.column.is_some(), "{to}");
+    }
 }
