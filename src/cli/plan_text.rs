@@ -10,8 +10,9 @@ use planwright_drafting::goal_reading::GoalReading;
 use planwright_model::requests::describe_confidence;
 use planwright_model::{
     AssumptionOrigin, ExitCriterion, IsoWeek, NodeTree, NodeType, PlanDrafter, PlanNode, Roadmap,
-    RoadmapOption, RunKind, Schedule, ScheduledBlock, SessionId, TaskId,
+    RoadmapOption, RunKind, Schedule, ScheduledBlock, SessionId, TaskId, Violation,
 };
+use planwright_plan::confidence::is_refuted;
 use planwright_plan::grammar::is_infeasible;
 use planwright_state::PlanningSlice;
 use planwright_text::{dates, units};
@@ -25,7 +26,7 @@ pub(super) fn render_plan_text(talk: &PlanningSlice, reading: &GoalReading) -> S
     add_notes(talk, &mut lines);
     if let Some(roadmap) = talk.roadmap.as_deref() {
         add_outline(roadmap, &mut lines);
-        add_options(roadmap, &mut lines);
+        add_options(roadmap, talk.schedule.as_deref(), &mut lines);
         add_risks(roadmap, &mut lines);
         if let Some(schedule) = talk.schedule.as_deref() {
             // A year appears where it is another than that of the first day the plan may use.
@@ -141,12 +142,19 @@ fn add_branch(
     }
 }
 
-fn add_options(roadmap: &Roadmap, lines: &mut Vec<String>) {
+fn add_options(roadmap: &Roadmap, schedule: Option<&Schedule>, lines: &mut Vec<String>) {
+    let planned = schedule.and_then(planned_weeks);
+    let estimated = roadmap.chosen_option().map(|option| option.span_weeks);
     lines.push(String::new());
     lines.push("Options".to_owned());
     for option in &roadmap.options_tried {
         let mark = if option.chosen { '>' } else { ' ' };
-        lines.push(format!("  {mark} {:<10} {}", option.label, option_line(option)));
+        // Only what was chosen is scheduled; the others are as long as they were estimated beside it.
+        let weeks = match (planned, estimated) {
+            (Some(planned), Some(estimated)) if option.span_weeks == estimated => planned,
+            _ => option.span_weeks,
+        };
+        lines.push(format!("  {mark} {:<10} {}", option.label, option_line(option, weeks)));
         if option.chosen && !option.rationale.is_empty() {
             lines.push(format!("               {}", option.rationale));
         }
@@ -154,14 +162,24 @@ fn add_options(roadmap: &Roadmap, lines: &mut Vec<String>) {
 }
 
 /// Hours, span and what differs, each once. The summary of the built-in planner holds all of it; a model's does not.
-fn option_line(option: &RoadmapOption) -> String {
+fn option_line(option: &RoadmapOption, weeks: u16) -> String {
     let effort = units::format_planned(option.effort_minutes.into());
+    let [estimated, weeks] =
+        [option.span_weeks, weeks].map(|weeks| units::format_counted(weeks.into(), "week"));
     if option.summary.starts_with(&effort) {
-        return option.summary.clone();
+        let estimated = format!(" over {estimated},");
+        return option.summary.replacen(&estimated, &format!(" over {weeks},"), 1);
     }
-    let weeks = units::format_counted(option.span_weeks.into(), "week");
     let gap = if option.summary.is_empty() { "" } else { "; " };
     format!("{effort} over {weeks}{gap}{}", option.summary)
+}
+
+/// Returns the weeks from the first to the last block of a schedule.
+fn planned_weeks(schedule: &Schedule) -> Option<u16> {
+    let days = schedule.blocks.iter().map(|block| block.start.local_date());
+    let (first, last) = (days.clone().min()?, days.max()?);
+    let days = first.until(last).ok()?.get_days() + 1;
+    u16::try_from(days.max(1).unsigned_abs().div_ceil(7)).ok()
 }
 
 fn add_schedule(schedule: &Schedule, roadmap: &Roadmap, today: Date, lines: &mut Vec<String>) {
@@ -181,7 +199,7 @@ fn add_schedule(schedule: &Schedule, roadmap: &Roadmap, today: Date, lines: &mut
         for block in blocks {
             let start = block.start.offset.to_datetime(block.start.at);
             lines.push(format!(
-                "    {:<16}  {:>11}  {}",
+                "    {:<20}  {:>11}  {}",
                 dates::format_date_time(start, today),
                 units::format_planned(block.estimated_minutes.into()),
                 block.title
@@ -246,7 +264,8 @@ fn add_confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
     for stage in talk.judgements.values() {
         let name = stage.confidence.stage.as_str();
         lines.push(format!("  {name:<9} {}", describe_confidence(&stage.confidence)));
-        for violation in &stage.violations {
+        let told = |found: &&Violation| !is_refuted(found, &talk.judgements);
+        for violation in stage.violations.iter().filter(told) {
             lines.push(format!("    {} {}", violation.message, violation.suggested_fix));
         }
     }

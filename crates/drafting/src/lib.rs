@@ -14,6 +14,7 @@ pub mod gate;
 pub mod goal_plan;
 pub mod goal_reading;
 pub mod kind_words;
+mod number_names;
 pub mod offline;
 pub mod own_days_off;
 pub mod own_hours;

@@ -17,15 +17,18 @@ pub enum PreferredTime {
     Weekends,
     EveningsAndWeekends,
     OfficeHours,
+    /// Working days and Saturdays, until the evening.
+    ShopHours,
 }
 
 impl PreferredTime {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Mornings,
         Self::Evenings,
         Self::Weekends,
         Self::EveningsAndWeekends,
         Self::OfficeHours,
+        Self::ShopHours,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -35,6 +38,7 @@ impl PreferredTime {
             Self::Weekends => "weekends",
             Self::EveningsAndWeekends => "evenings_and_weekends",
             Self::OfficeHours => "office_hours",
+            Self::ShopHours => "shop_hours",
         }
     }
 
@@ -46,16 +50,18 @@ impl PreferredTime {
             Self::Weekends => "weekends",
             Self::EveningsAndWeekends => "evenings and weekends",
             Self::OfficeHours => "office hours",
+            Self::ShopHours => "shop hours",
         }
     }
 
     /// The local times that it means, for each day of the week.
     pub fn weekly_hours(self) -> WeeklyHours {
         let midnight = Time::midnight();
-        let [morning, evening, office] = [
+        let [morning, evening, office, shop] = [
             LocalTimeInterval::new(time(5, 0, 0, 0), time(12, 0, 0, 0)),
             LocalTimeInterval::new(time(17, 0, 0, 0), midnight),
             LocalTimeInterval::new(time(9, 0, 0, 0), time(17, 0, 0, 0)),
+            LocalTimeInterval::new(time(9, 0, 0, 0), time(20, 0, 0, 0)),
         ];
         let hours_on = |weekend: bool| match self {
             Self::Mornings => Some(morning),
@@ -65,10 +71,12 @@ impl PreferredTime {
             Self::Evenings | Self::EveningsAndWeekends => Some(evening),
             Self::OfficeHours if !weekend => Some(office),
             Self::Weekends | Self::OfficeHours => None,
+            Self::ShopHours => Some(shop),
         };
         let days = Weekday::ALL.into_iter().filter_map(|day| {
             let weekend = matches!(day, Weekday::Sat | Weekday::Sun);
-            hours_on(weekend).map(|hours| (day, vec![hours]))
+            let closed = self == Self::ShopHours && day == Weekday::Sun;
+            hours_on(weekend).filter(|_| !closed).map(|hours| (day, vec![hours]))
         });
         days.collect()
     }

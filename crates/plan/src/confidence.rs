@@ -11,7 +11,9 @@ mod tests;
 mod words;
 
 pub use terms::{ConfidenceFacts, needed_facts};
-pub use words::{ConfidenceEvidence, ConfidenceLevel, ConfidenceSentence, describe_confidence};
+pub use words::{
+    ConfidenceEvidence, ConfidenceLevel, ConfidenceSentence, describe_confidence, is_refuted,
+};
 
 pub use planwright_model::confidence::{Confidence, ConfidenceTerm, ConfidenceVerdict};
 

@@ -41,8 +41,14 @@ pub(super) fn assemble_schedule(
         let node = request.roadmap.find_node(&block.plan_node_id);
         node.is_some_and(|node| node.other_owner().is_some())
     };
-    let own: Vec<ScheduledBlock> =
-        schedule.blocks.iter().filter(|block| !elsewhere(block)).cloned().collect();
+    // A day of its own outside the hours takes nothing of the hours of its week.
+    let beside = |block: &ScheduledBlock| {
+        let node = request.roadmap.find_node(&block.plan_node_id);
+        node.is_some_and(PlanNode::has_own_day)
+            && calendar.working_between(block.start.at, block.end.at) == 0
+    };
+    let takes = |block: &&ScheduledBlock| !elsewhere(block) && !beside(block);
+    let own: Vec<ScheduledBlock> = schedule.blocks.iter().filter(takes).cloned().collect();
     schedule.capacity = week_capacities(calendar, start.at, end, &own, &others, request.events);
     schedule
 }

@@ -294,7 +294,7 @@ impl GenerationRun<'_, '_> {
         };
         let item = &self.problem.network.items[index];
         let axis = self.problem.axis;
-        let wanted = item.due.min(item.wanted_by);
+        let wanted = item.due.min(item.wanted_by).min(item.own_day_end);
         let sessions = self.problem.sessions.filter(|_| item.is_spread());
         let all = |due: i64| {
             let spread = find(&axis.pieces, due, sessions);

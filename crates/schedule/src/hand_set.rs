@@ -148,7 +148,10 @@ impl FixedWork<'_> {
             Some(PreferredTime::Evenings) => 18 * 60,
             Some(PreferredTime::EveningsAndWeekends) if !weekend => 18 * 60,
             Some(PreferredTime::EveningsAndWeekends | PreferredTime::Weekends) => 10 * 60,
-            Some(PreferredTime::Mornings | PreferredTime::OfficeHours) | None => DAY_OFF_START,
+            Some(
+                PreferredTime::Mornings | PreferredTime::OfficeHours | PreferredTime::ShopHours,
+            )
+            | None => DAY_OFF_START,
         }
     }
 

@@ -258,6 +258,7 @@ fn finish_floor(problem: &PlacementProblem<'_>, timing: &NetworkTiming) -> i64 {
         release: i64::MIN,
         due: i64::MAX,
         wanted_by: i64::MAX,
+        own_day_end: i64::MAX,
         owner: 0,
         fixed: None,
         locked: Vec::new(),
@@ -279,6 +280,7 @@ fn reversed_network(network: &ItemNetwork, end: i64) -> ItemNetwork {
         release: (-item.due).max(-end),
         due: item.release.checked_neg().unwrap_or(i64::MAX),
         wanted_by: i64::MAX,
+        own_day_end: i64::MAX,
         fixed: None,
         locked: item.locked.iter().map(|block| (-block.1, -block.0)).collect(),
         ..item.clone()

@@ -10,7 +10,7 @@ use super::hand_set::{FixedWork, effective_dates};
 use crate::calendar::{RecurrenceRule, WorkCalendar, minute_of, plus_days, resolve_local};
 use planwright_model::{
     LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType, PlanContext, PlanNode,
-    PreferredTime, Recurrence, RecurrenceFrequency, Roadmap, TaskId,
+    PreferredTime, RecurrenceFrequency, Roadmap, TaskId,
 };
 
 /// The maximum number of items in a schedule, so that a hostile recurrence cannot exhaust memory.
@@ -34,6 +34,8 @@ pub(super) struct ScheduleItem {
     pub due: i64,
     /// The minute it should end by, because a date was set by hand; it may end later if nothing else fits.
     pub wanted_by: i64,
+    /// The end of the day that an occurrence has of its own; it moves past it only where it does not fit before.
+    pub own_day_end: i64,
     /// Whose time it takes: 0 is the person, others are counted from 1.
     pub owner: usize,
     /// The minute it starts at, regardless of the working hours.
@@ -347,6 +349,7 @@ impl<'a> NetworkBuilder<'a> {
             release: i64::MIN,
             due: i64::MAX,
             wanted_by: i64::MAX,
+            own_day_end: i64::MAX,
             owner,
             fixed: None,
             locked: self.locked.get(&(&leaf.id, None)).cloned().unwrap_or_default(),
@@ -409,7 +412,9 @@ impl<'a> NetworkBuilder<'a> {
         let start = self.calendar.local_date(self.calendar.horizon_start());
         let anchor = self.changes.anchors.get(&root.id).map_or(start, |anchor| start.max(*anchor));
         let last = plus_days(self.end, -1);
-        let mut dates = RecurrenceRule::from(recurrence).dates_between(anchor, last);
+        // A time on a day off happens later, so times are counted after those are gone.
+        let every = RecurrenceRule { count: None, ..RecurrenceRule::from(recurrence) };
+        let mut dates = every.dates_between(anchor, last);
         // Without a time of its own, a daily node occurs on working days only.
         if recurrence.freq == RecurrenceFrequency::Daily && recurrence.at_local.is_none() {
             dates.retain(|date| {
@@ -419,7 +424,15 @@ impl<'a> NetworkBuilder<'a> {
             });
         }
         // A fixed time does not depend on the working hours, but nothing is planned on a day off.
-        dates.retain(|date| !self.calendar.is_day_off(*date));
+        let any_day = recurrence.at_local.is_none()
+            && recurrence.by_day.is_empty()
+            && recurrence.freq != RecurrenceFrequency::Daily;
+        let days = i64::from(recurrence.freq.in_days() * u32::from(recurrence.interval.max(1)));
+        dates.retain(|date| {
+            !self.calendar.is_day_off(*date)
+                && (!any_day || self.has_time_between(*date, plus_days(*date, days)))
+        });
+        dates.truncate(recurrence.count.map_or(usize::MAX, |count| count as usize));
         // A round that begins on the last weekend of the plan belongs to what comes after it.
         if recurrence.at_local.is_none()
             && dates.len() > 1
@@ -432,8 +445,8 @@ impl<'a> NetworkBuilder<'a> {
         let series = self.roadmap.nodes.iter().position(|node| node.id == root.id);
         for (index, &date) in dates.iter().enumerate() {
             let occurrence = Some(index as u32 + 1);
-            let last_due = || last_occurrence_due(recurrence, date, self.end);
-            let next = dates.get(index + 1).copied().unwrap_or_else(last_due);
+            let next =
+                dates.get(index + 1).copied().unwrap_or_else(|| self.end.max(plus_days(date, 1)));
             let hour =
                 |at| minute_of(resolve_local(date.to_datetime(at), self.calendar.zone())) + offset;
             let fixed = recurrence.at_local.map(hour);
@@ -445,6 +458,11 @@ impl<'a> NetworkBuilder<'a> {
                 series,
                 release: minute_of(self.calendar.day_start(date)).max(item.release),
                 due: minute_of(self.calendar.day_start(next)),
+                own_day_end: if any_day {
+                    i64::MAX
+                } else {
+                    minute_of(self.calendar.day_start(plus_days(date, 1)))
+                },
                 fixed,
                 locked: self.locked.get(&(&leaf.id, occurrence)).cloned().unwrap_or_default(),
                 ..item.clone()
@@ -454,8 +472,11 @@ impl<'a> NetworkBuilder<'a> {
 
     /// Returns whether a day or a later one of the plan has working time.
     fn has_time_from(&self, date: Date) -> bool {
-        let [from, to] =
-            [date, self.end.max(plus_days(date, 1))].map(|day| self.calendar.day_start(day));
+        self.has_time_between(date, self.end.max(plus_days(date, 1)))
+    }
+
+    fn has_time_between(&self, first: Date, end: Date) -> bool {
+        let [from, to] = [first, end].map(|day| self.calendar.day_start(day));
         self.calendar.working_between(from, to) > 0
     }
 
@@ -590,12 +611,4 @@ impl<'a> NetworkBuilder<'a> {
     fn contains_leaf(&self, node: &TaskId, leaf: &TaskId) -> bool {
         node == leaf || self.tree.is_ancestor(node, leaf)
     }
-}
-
-/// Returns the day before which the last occurrence of a rule is over. One with a day of its own stays on it; one that may
-/// fall on any day of its period has the time that is left.
-fn last_occurrence_due(recurrence: &Recurrence, date: Date, end: Date) -> Date {
-    let own_day = recurrence.freq == RecurrenceFrequency::Daily || !recurrence.by_day.is_empty();
-    let next = plus_days(date, 1);
-    if own_day { next } else { end.max(next) }
 }

@@ -9,36 +9,17 @@ use planwright_model::{LocalTimeInterval, Weekday};
 use planwright_schedule::calendar::monday_of;
 
 use super::phrase::{strip_phrase_prefix, strip_phrase_suffix};
-
-const NUMBERS: [(&str, f64); 21] = [
-    ("a", 1.0),
-    ("an", 1.0),
-    ("half", 0.5),
-    ("one", 1.0),
-    ("two", 2.0),
-    ("three", 3.0),
-    ("four", 4.0),
-    ("five", 5.0),
-    ("six", 6.0),
-    ("seven", 7.0),
-    ("eight", 8.0),
-    ("nine", 9.0),
-    ("ten", 10.0),
-    ("eleven", 11.0),
-    ("twelve", 12.0),
-    ("fourteen", 14.0),
-    ("fifteen", 15.0),
-    ("twenty", 20.0),
-    ("thirty", 30.0),
-    ("forty", 40.0),
-    ("ninety", 90.0),
-];
+use crate::number_names::parse_number_word;
 
 /// A working day in minutes.
 const DAY: f64 = 480.0;
 
 pub(super) fn parse_number(text: &str) -> Option<f64> {
-    let named = NUMBERS.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+    let named = match text {
+        "a" | "an" => Some(1.0),
+        "half" => Some(0.5),
+        _ => parse_number_word(text),
+    };
     let digits = text.starts_with(|c: char| c.is_ascii_digit())
         && text.chars().all(|c| c.is_ascii_digit() || c == '.');
     named.or_else(|| digits.then(|| text.parse().ok()).flatten())

@@ -5,11 +5,10 @@ use planwright_model::{PlanNode, TaskId};
 
 use super::node_finder::{NodeFinder, is_point};
 use super::phrase::split_at_words;
+use crate::number_names::parse_number_word;
 
 const ORDINALS: [&str; 10] =
     ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
-const NUMBERS: [&str; 11] =
-    ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
 /// The kind of node that is counted.
 #[derive(Clone, Copy)]
@@ -178,7 +177,7 @@ fn parse_ordinal(word: &str) -> Option<usize> {
 }
 
 fn parse_count(word: &str) -> Option<usize> {
-    let named = NUMBERS.iter().position(|name| *name == word);
+    let named = parse_number_word(word).map(|number| number as usize);
     named.or_else(|| word.parse().ok())
 }
 

@@ -131,11 +131,11 @@ fn build_sized_instance(
     let scale = lead_scale(inputs, &planned);
     let days = pacing::last_finish(&planned, &size, scale);
     if !facts::extend_past_day(context, goal, file, days) {
-        return finish_instance(planned, file, &size, scale);
+        return finish_instance(planned, file, &size, &context.calendar, scale);
     }
     let size = span::measure_span(context, file);
     let inputs = InstanceInputs { goal, context, blueprint: file, library, span: size };
-    finish_instance(instance::build_instance(inputs), file, &size, scale)
+    finish_instance(instance::build_instance(inputs), file, &size, &context.calendar, scale)
 }
 
 /// Raises hours that are only assumed until the work fits before its end, or the calendar holds no more.
@@ -191,12 +191,13 @@ fn finish_instance(
     mut planned: BlueprintInstance,
     file: &Blueprint,
     size: &span::PlanSpan,
+    calendar: &planwright_model::PlanCalendar,
     scale: f64,
 ) -> BlueprintInstance {
     pacing::relax_due_dates(&mut planned, size, scale);
     // A routine begins at once; its set-up takes minutes.
     if !file.is_routine() {
-        pacing::hold_back_repeated(&mut planned, size, scale);
+        pacing::hold_back_repeated(&mut planned, size, calendar, scale);
     }
     planned
 }

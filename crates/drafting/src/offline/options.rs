@@ -72,7 +72,7 @@ pub(super) struct OptionInputs<'a> {
     pub(super) file: Option<&'a Blueprint>,
     pub(super) span: PlanSpan,
     /// The effort of the balanced approach.
-    pub(super) balanced: u32,
+    pub(super) balanced: EffortRange,
     /// The part of it on days of their own, which take nothing of the hours.
     pub(super) own_days: u32,
     pub(super) conflict_minutes: u32,
@@ -81,12 +81,15 @@ pub(super) struct OptionInputs<'a> {
 /// Describes and scores one approach.
 pub(super) fn build_option(
     approach: PlanApproach,
-    effort: u32,
+    range: EffortRange,
     inputs: &OptionInputs<'_>,
 ) -> RoadmapOption {
+    let effort = range.likely();
     let capacity = inputs.span.capacity;
     let hours = |effort: u32| effort.saturating_sub(inputs.own_days);
-    let balanced = assess_load(hours(inputs.balanced), capacity);
+    let load =
+        |range: EffortRange| assess_load(hours(range.likely()), hours(range.high()), capacity);
+    let balanced = load(inputs.balanced);
     RoadmapOption {
         id: approach.id().to_owned(),
         label: approach.label().to_owned(),
@@ -98,7 +101,8 @@ pub(super) fn build_option(
             // Leaving out checks and spare tasks never makes a plan safer.
             PlanApproach::Lean => balanced.max(Risk::Medium),
             PlanApproach::Balanced => balanced,
-            PlanApproach::Thorough => assess_load(hours(effort), capacity),
+            // More checking is not a risk by itself; only its own work counts.
+            PlanApproach::Thorough => assess_load(hours(effort), hours(effort), capacity),
         },
         score: score_option(inputs.context, hours(effort), capacity, inputs.conflict_minutes),
         chosen: false,
@@ -116,18 +120,20 @@ fn estimate_span_weeks(effort: u32, inputs: &OptionInputs<'_>) -> u16 {
             && file.cycles.is_empty()
     });
     let weeks = inputs.span.weeks();
-    if !stretches || inputs.context.constraints.deadline.is_some() || inputs.balanced == 0 {
+    if !stretches || inputs.context.constraints.deadline.is_some() || inputs.balanced.likely() == 0
+    {
         return weeks;
     }
     let weeks = u64::from(weeks) * u64::from(effort);
-    u16::try_from(weeks.div_ceil(u64::from(inputs.balanced))).unwrap_or(u16::MAX).max(1)
+    u16::try_from(weeks.div_ceil(u64::from(inputs.balanced.likely()))).unwrap_or(u16::MAX).max(1)
 }
 
-/// A full week is a risk.
-fn assess_load(effort: u32, capacity: u32) -> Risk {
-    match f64::from(effort) / f64::from(capacity.max(1)) {
+/// A full week is a risk, and so is work that fits only if it takes no longer than expected.
+fn assess_load(likely: u32, high: u32, capacity: u32) -> Risk {
+    let share = |minutes: u32| f64::from(minutes) / f64::from(capacity.max(1));
+    match share(likely) {
         load if load > 1.0 => Risk::High,
-        load if load > 0.8 + 1e-9 => Risk::Medium,
+        load if load > 0.8 + 1e-9 || share(high) > 1.0 => Risk::Medium,
         _ => Risk::Low,
     }
 }

@@ -6,11 +6,14 @@ use std::collections::BTreeMap;
 use jiff::civil::Date;
 
 use planwright_model::{
-    IsoWeek, LinkKind, NodeTree, PlanContext, PlanDate, PlanNode, Recurrence, Role, TaskId,
+    IsoWeek, LinkKind, NodeTree, PlanCalendar, PlanContext, PlanDate, PlanNode, Recurrence, Role,
+    TaskId,
 };
 use planwright_schedule::calendar::RecurrenceRule;
 
-use super::instance::{BlueprintInstance, InstanceLag, InstanceLink, add_days, days_between};
+use super::instance::{
+    BlueprintInstance, InstanceLag, InstanceLink, add_days, count_open_dates, days_between,
+};
 use super::span::{PlanSpan, leaf_occurrences};
 
 /// Links mostly point forward in a file, so few rounds reach the end; the bound ends files in which they do not.
@@ -126,7 +129,12 @@ fn earliest_finishes(
 
 /// Lets repeated work begin when what it or its phase waits for can be done: nobody practices on an instrument that is
 /// not bought, or visits a pilot that has not begun.
-pub(super) fn hold_back_repeated(plan: &mut BlueprintInstance, span: &PlanSpan, scale: f64) {
+pub(super) fn hold_back_repeated(
+    plan: &mut BlueprintInstance,
+    span: &PlanSpan,
+    calendar: &PlanCalendar,
+    scale: f64,
+) {
     let finishes = earliest_finishes(plan, span, scale);
     let tree = NodeTree::new(&plan.nodes);
     let mut starts: Vec<(usize, Date)> = Vec::new();
@@ -162,22 +170,26 @@ pub(super) fn hold_back_repeated(plan: &mut BlueprintInstance, span: &PlanSpan, 
     }
     for (place, day) in starts {
         if let Some(found) = plan.nodes[place].recurrence.as_mut() {
-            delay_recurrence(found, day, span);
+            delay_recurrence(found, day, span, calendar);
         }
     }
 }
 
-/// Moves the first time to a day, if that leaves at least one. The effort stays as it is: hours decide dates, and never
-/// the work.
-fn delay_recurrence(found: &mut Recurrence, day: Date, span: &PlanSpan) {
-    if found.from.unwrap_or(span.start) >= day {
+/// Moves the first time to a day, and the last one by as much while there is room, if that leaves at least one. The effort
+/// stays as it is where the span allows it: hours decide dates, and never the work.
+fn delay_recurrence(found: &mut Recurrence, day: Date, span: &PlanSpan, calendar: &PlanCalendar) {
+    let first = found.from.unwrap_or(span.start);
+    if first >= day {
         return;
     }
-    let moved = Recurrence { from: Some(day), ..found.clone() };
     let last = found.until.unwrap_or(span.last_day);
-    let left = RecurrenceRule::from(&Recurrence { count: None, ..moved.clone() });
-    if day < last && !left.dates_between(day, last).is_empty() {
-        *found = moved;
+    let later = add_days(last, i64::from(days_between(first, day)));
+    let end = span.day.map_or(span.last_day, |own| add_days(own, -1)).max(last);
+    let until = later.min(end).min(add_days(span.last_day, -7)).max(last);
+    let moved = Recurrence { from: Some(day), until: Some(until), ..found.clone() };
+    let left = count_open_dates(&moved, calendar, day, until);
+    if day < last && left > 0 {
+        *found = Recurrence { count: moved.count.map(|count| count.min(left)), ..moved };
     }
 }
 

@@ -63,6 +63,8 @@ const FOLLOW_UP_MINUTES: u32 = 90;
 /// The days on which something of a kind takes place.
 struct DayFilter<'a> {
     on_weekend: bool,
+    /// Races are on Sundays too; parties and moves leave the Sunday to rest.
+    on_sunday: bool,
     calendar: &'a PlanCalendar,
 }
 
@@ -92,12 +94,15 @@ impl<'a> DayFilter<'a> {
             Some(PreferredTime::EveningsAndWeekends) => together,
             _ => file.subtype.get_ref() == "training_arc",
         };
-        Self { on_weekend, calendar }
+        Self { on_weekend, on_sunday: file.sizing == BlueprintSizing::Training, calendar }
     }
 
     fn allows(&self, day: Date, suitability: DaySuitability) -> bool {
-        let weekend = matches!(Weekday::from_date(day), Weekday::Sat | Weekday::Sun);
-        let fits = weekend == self.on_weekend;
+        let fits = match Weekday::from_date(day) {
+            Weekday::Sat => self.on_weekend,
+            Weekday::Sun => self.on_weekend && self.on_sunday,
+            _ => !self.on_weekend,
+        };
         let open = self.calendar.has_hours_on(day);
         let right = match suitability {
             DaySuitability::Suitable => fits && open && !is_quiet(day),

@@ -208,13 +208,13 @@ fn compare_variants(
         context: &basis.outline.plan_context,
         file: basis.file,
         span: basis.span,
-        balanced: first.effort.likely(),
+        balanced: first.effort,
         own_days: own_day_minutes(&first.nodes),
         conflict_minutes: preferences.conflict_minutes,
     };
     let mut list: Vec<RoadmapOption> = variants
         .iter()
-        .map(|variant| options::build_option(variant.approach, variant.effort.likely(), &inputs))
+        .map(|variant| options::build_option(variant.approach, variant.effort, &inputs))
         .collect();
     for (option, variant) in list.iter_mut().zip(variants) {
         option.tasks.clone_from(&variant.tasks);

@@ -68,7 +68,8 @@ pub(super) fn measure_span(context: &PlanContext, file: &Blueprint) -> PlanSpan 
         day: day.filter(|_| file.day.is_some()),
         rhythm: if fixed_amount { usual } else { weeks },
         weekly_minutes,
-        stated_rhythm: stated_hours(context).filter(|_| has_stated_span(context)),
+        stated_rhythm: stated_hours(context)
+            .filter(|hours| has_stated_span(context) && is_short_for(file, days, *hours)),
         capacity,
     }
 }
@@ -85,6 +86,17 @@ fn span_capacity(context: &PlanContext, days: u32, weekly: u32) -> u32 {
         *week = (*week + minutes.min(context.constraints.max_daily_minutes)).min(weekly);
     }
     weeks.into_values().fold(0, u32::saturating_add)
+}
+
+/// Returns whether the stated hours of the stated days hold less than a kind with a weekly rhythm wants.
+fn is_short_for(file: &Blueprint, days: u32, hours: u32) -> bool {
+    let Some(weekly) = file.weekly.as_ref().map(|weekly| u64::from(*weekly.get_ref())) else {
+        return true;
+    };
+    // A course is as much as it is; any other rhythm goes on as long as there is time.
+    let usual = u64::from(*file.weeks.get_ref()) * 7;
+    let wanted = if has_own_amount(file) { usual.min(days.into()) } else { days.into() };
+    u64::from(hours) * u64::from(days) < weekly * wanted
 }
 
 /// Returns whether a kind teaches a certain amount, however much time there is.
@@ -168,7 +180,12 @@ fn thinning(hours: u32, weekly: u32) -> Option<u32> {
 
 /// Returns by how many times less often repeated work comes than its kind says, so that it fits the stated hours.
 pub(super) fn session_thinning(context: &PlanContext, file: &Blueprint) -> u32 {
-    let stretched = has_stretched_span(context, file) && repeats_work(file);
+    let short = |hours: u32| {
+        has_stated_span(context) && is_short_for(file, span_days(context, file), hours)
+    };
+    let stretched = (has_stretched_span(context, file) || stated_hours(context).is_some_and(short))
+        && repeats_work(file)
+        && file.sizing == super::blueprint::BlueprintSizing::Tasks;
     let weekly = file.weekly.as_ref().map(|weekly| *weekly.get_ref());
     let times =
         stated_hours(context).zip(weekly).and_then(|(hours, weekly)| thinning(hours, weekly));

@@ -7,7 +7,7 @@ use planwright_model::{
     Assumption, AssumptionOrigin, LocalTimeInterval, PlanCalendar, PlanContext, Weekday,
 };
 
-use super::blueprint::Blueprint;
+use super::blueprint::{Blueprint, BlueprintSizing};
 use super::facts;
 use super::goal::{CadencePeriod, Goal, GoalDay};
 use super::instance::{BlueprintInstance, InstanceLag, add_days, days_between};
@@ -52,8 +52,12 @@ pub(super) fn clear_assumed_days(context: &mut PlanContext) {
     if assumed(context, OPENED_DAYS) {
         context.calendar.extra_working.clear();
     }
-    if assumed(context, DAYS_OFF) {
-        context.calendar.days_off.retain(|day| !is_customary(*day));
+    let told = context.find_assumption(DAYS_OFF).map(|found| found.value.clone());
+    if let Some(told) = told.filter(|_| assumed(context, DAYS_OFF)) {
+        // Days that the person has off by themselves stay.
+        let listed =
+            |day: &Date| told.contains('–') || told.contains(&day.strftime("%-d %b").to_string());
+        context.calendar.days_off.retain(|day| !(is_customary(*day) && listed(day)));
     }
 }
 
@@ -258,12 +262,27 @@ pub(super) fn keep_to_stated_days(
     true
 }
 
-/// Whether nobody works on a day by custom: Christmas and New Year.
+/// Whether nobody works on a day by custom: between Christmas Eve and New Year's Day.
 fn is_customary(day: Date) -> bool {
-    (day.month(), day.day()) == (12, 25) || (day.month(), day.day()) == (1, 1)
+    matches!((day.month(), day.day()), (12, 24..=31) | (1, 1))
 }
 
-/// Takes 25 December and 1 January off, unless the goal is about them or the person's country has other holidays.
+/// Returns the customary days off of a kind: offices are closed between the years, private work rests on the feasts, and a
+/// rhythm on the two days on which everybody does.
+fn customary_days(file: &Blueprint, year: i16) -> Vec<Date> {
+    let rhythm = !file.cycles.is_empty() || file.sizing == BlueprintSizing::Training;
+    let december: &[i8] = if file.is_routine() || rhythm {
+        &[25]
+    } else if super::usual_hours::is_private(file) {
+        &[24, 25, 26, 31]
+    } else {
+        &[24, 25, 26, 27, 28, 29, 30, 31]
+    };
+    let days = december.iter().filter_map(|day| Date::new(year, 12, *day).ok());
+    Date::new(year, 1, 1).ok().into_iter().chain(days).collect()
+}
+
+/// Takes the customary days off, unless the goal is about them or the person's country has other holidays.
 pub(super) fn fill_days_off(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     // What happens every day happens on holidays as well.
     let daily = file.is_routine() && facts::goal_cadence(goal, file).every == CadencePeriod::Day;
@@ -273,26 +292,51 @@ pub(super) fn fill_days_off(context: &mut PlanContext, goal: &Goal, file: &Bluep
     let start = context.constraints.start;
     let size = span::measure_span(context, file);
     let end = add_days(size.last_day, i64::from(size.days / FOLLOW_UP_SHARE));
-    let stated = |day: Date| match goal.day {
-        Some(GoalDay::On(on)) => on == day,
-        Some(GoalDay::Within { from, to }) => {
-            (from..=to).contains(&day) && days_between(from, to) < MAX_WINDOW
-        }
-        None => goal.deadline == Some(day) && goal.read_on == day,
-    };
+    // Who names a day between the years, or has own days off there, decides that; only the two days on which everybody
+    // rests stay free.
+    let own = context.calendar.days_off.iter().any(|day| is_customary(*day));
+    let named =
+        goal.last_day().or(size.day).is_some_and(is_customary) || is_customary(start) || own;
+    let rests = |day: &Date| !named || matches!((day.month(), day.day()), (12, 25) | (1, 1));
     let years = start.year()..=end.year();
-    let customary = years.flat_map(|year| {
-        [Date::new(year, 1, 1).ok(), Date::new(year, 12, 25).ok()].into_iter().flatten()
-    });
-    let free: Vec<Date> = customary
-        .filter(|day| (start..=end).contains(day) && !stated(*day))
+    let free: Vec<Date> = years
+        .flat_map(|year| customary_days(file, year))
+        .filter(|day| (start..=end).contains(day) && rests(day) && !is_stated(goal, *day))
         .filter(|day| context.calendar.has_hours_on(*day))
         .filter(|day| !context.calendar.extra_working.contains_key(day))
         .collect();
     if free.is_empty() {
         return;
     }
-    let told: Vec<String> = free.iter().map(|day| format_date(*day, start)).collect();
+    let told = describe_days(&free, start);
     context.calendar.days_off.extend(free);
-    facts::add_assumption(context, DAYS_OFF, &told.join(", "), None);
+    facts::add_assumption(context, DAYS_OFF, &told, None);
+}
+
+/// Returns whether the goal is about a day.
+fn is_stated(goal: &Goal, day: Date) -> bool {
+    match goal.day {
+        Some(GoalDay::On(on)) => on == day,
+        Some(GoalDay::Within { from, to }) => {
+            (from..=to).contains(&day) && days_between(from, to) < MAX_WINDOW
+        }
+        None => goal.deadline == Some(day) && goal.read_on == day,
+    }
+}
+
+/// Lists days in order; those with only a weekend in between are one range.
+fn describe_days(days: &[Date], today: Date) -> String {
+    let mut ranges: Vec<(Date, Date)> = Vec::new();
+    for day in days {
+        match ranges.last_mut() {
+            Some((_, last)) if days_between(*last, *day) <= 3 && *last < *day => *last = *day,
+            _ => ranges.push((*day, *day)),
+        }
+    }
+    let told = ranges.iter().map(|(first, last)| match days_between(*first, *last) {
+        0 => format_date(*first, today),
+        1 => format!("{}, {}", format_date(*first, today), format_date(*last, today)),
+        _ => format_date_range(*first, *last, today),
+    });
+    told.collect::<Vec<String>>().join(", ")
 }

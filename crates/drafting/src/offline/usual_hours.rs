@@ -9,6 +9,7 @@ use planwright_model::{
 use super::blueprint::{Blueprint, BlueprintPreference, BlueprintSizing};
 use super::facts;
 use super::goal::Goal;
+use super::instance::has_office_errands;
 use planwright_text::units;
 
 /// Families of what people do outside of their job, where a blueprint has no preference of its own. What needs offices,
@@ -44,15 +45,27 @@ pub(super) fn assume_usual_hours(context: &mut PlanContext, goal: &Goal, file: &
     if own_hours || !goal.working_times.is_empty() || !is_private(file) {
         return;
     }
-    context.calendar.working = private_week(file.prefer.to_preferred_time(), file.sizing);
+    let errands = if has_office_errands(file) { OfficeErrands::Some } else { OfficeErrands::None };
+    context.calendar.working = private_week(file.prefer.to_preferred_time(), file.sizing, errands);
+}
+
+/// Whether a private plan has something to do that is only possible in office hours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OfficeErrands {
+    None,
+    Some,
 }
 
 /// Returns whether the hours of a plan are those that are assumed for private life.
 pub(super) fn has_usual_hours(context: &PlanContext) -> bool {
     let times = [Some(PreferredTime::Mornings), None];
     let sizes = [BlueprintSizing::Training, BlueprintSizing::Tasks];
-    let mut weeks =
-        times.into_iter().flat_map(|time| sizes.map(|sizing| private_week(time, sizing)));
+    let errands = [OfficeErrands::None, OfficeErrands::Some];
+    let mut weeks = times.into_iter().flat_map(|time| {
+        sizes.into_iter().flat_map(move |sizing| {
+            errands.into_iter().map(move |errands| private_week(time, sizing, errands))
+        })
+    });
     weeks.any(|week| week == context.calendar.working)
 }
 
@@ -110,11 +123,17 @@ fn widen_hours(context: &PlanContext) -> PlanContext {
     wide
 }
 
-fn private_week(prefer: Option<PreferredTime>, sizing: BlueprintSizing) -> WeeklyHours {
+fn private_week(
+    prefer: Option<PreferredTime>,
+    sizing: BlueprintSizing,
+    errands: OfficeErrands,
+) -> WeeklyHours {
     let hours = |from, to| vec![LocalTimeInterval::new(time(from, 0, 0, 0), time(to, 0, 0, 0))];
     let on = |day: Weekday| match (day, sizing) {
         (Weekday::Sat | Weekday::Sun, BlueprintSizing::Training) => hours(9, 14),
         (Weekday::Sat | Weekday::Sun, BlueprintSizing::Tasks) => hours(10, 17),
+        // Offices and trades are gone in the evening; somebody has to be there before.
+        _ if errands == OfficeErrands::Some => [hours(15, 17), hours(18, 21)].concat(),
         // The evening is for what the morning does not hold.
         _ if prefer == Some(PreferredTime::Mornings) => [hours(7, 9), hours(18, 21)].concat(),
         _ => hours(18, 21),

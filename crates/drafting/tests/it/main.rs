@@ -10,4 +10,5 @@ mod plan_diffs;
 mod plan_edits;
 mod plan_operations;
 mod plan_rhythms;
+mod plan_rules;
 mod task_plans;

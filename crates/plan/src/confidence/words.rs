@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::grammar::{BROKEN_FACT_RULE, is_infeasible};
-use planwright_model::{PatternChoice, Severity, Stage, StageAssessment};
+use planwright_model::{PatternChoice, Severity, Stage, StageAssessment, Violation};
 
 /// How sure a plan is, in the words of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,7 +62,12 @@ pub fn describe_confidence(evidence: &ConfidenceEvidence<'_>) -> Option<Confiden
     let mut parts: Vec<(ConfidenceLevel, String)> = Vec::new();
     parts.extend(evidence.pattern.map(|choice| judge_kind(choice, evidence)));
     for assessment in evidence.assessments.values() {
-        parts.push(judge_assessment(assessment));
+        let mut assessment = assessment.clone();
+        assessment.violations.retain(|found| !is_refuted(found, evidence.assessments));
+        if fits_schedule(evidence.assessments) {
+            assessment.confidence.terms.retain(|term| term.name != "effort fit");
+        }
+        parts.push(judge_assessment(&assessment));
     }
     let weakest = parts.iter().map(|(level, _)| *level).min()?;
     let reasons: Vec<&str> = parts
@@ -121,6 +126,19 @@ fn judge_kind(
         format!("matches the {kind} template")
     };
     (ConfidenceLevel::Sure, reason)
+}
+
+/// Returns whether all work has its time in the schedule.
+fn fits_schedule(assessments: &BTreeMap<Stage, StageAssessment>) -> bool {
+    assessments
+        .get(&Stage::Schedule)
+        .is_some_and(|found| !found.violations.iter().any(is_infeasible))
+}
+
+/// Returns whether the schedule shows that a complaint of an earlier stage is wrong: the estimate that there is more work
+/// than time, where all of it has its time.
+pub fn is_refuted(found: &Violation, assessments: &BTreeMap<Stage, StageAssessment>) -> bool {
+    found.rule == "G305" && fits_schedule(assessments)
 }
 
 fn judge_assessment(assessment: &StageAssessment) -> (ConfidenceLevel, String) {
@@ -184,7 +202,7 @@ fn term_words(name: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::confidence::{ConfidenceSettings, combine_scores};
-    use planwright_model::{PatternSpec, PatternType, Violation};
+    use planwright_model::{PatternSpec, PatternType};
 
     fn choice(subtype: &str, confidence: f64) -> PatternChoice {
         PatternChoice {

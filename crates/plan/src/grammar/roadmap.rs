@@ -116,7 +116,18 @@ pub fn weekly_capacity(context: &PlanContext) -> u32 {
 
 /// Returns the minutes available over the entire plan; `None` without deadline and horizon.
 pub fn total_capacity(context: &PlanContext) -> Option<f64> {
-    Some(plan_weeks(context)? * f64::from(weekly_capacity(context)))
+    let weeks = plan_weeks(context)?;
+    let by_weeks = weeks * f64::from(weekly_capacity(context));
+    if weeks >= 1.0 {
+        return Some(by_weeks);
+    }
+    // In some days there are the hours of these days, and not a share of the week.
+    let days = (weeks * 7.0).round() as i32;
+    let dates = context.constraints.start.series(jiff::Span::new().days(1));
+    let hours = dates.take(usize::try_from(days).unwrap_or(0)).map(|date| {
+        context.calendar.hours_on(date).iter().map(|span| span.duration_minutes()).sum::<u32>()
+    });
+    Some(f64::from(hours.sum::<u32>()).max(by_weeks))
 }
 
 /// G305. Recurring work takes its time every round and is not part of the effort over the horizon.

@@ -125,6 +125,7 @@ pub enum BlueprintPreference {
     Weekends,
     EveningsAndWeekends,
     OfficeHours,
+    ShopHours,
 }
 
 impl BlueprintPreference {
@@ -137,6 +138,7 @@ impl BlueprintPreference {
             Self::Weekends => PreferredTime::Weekends,
             Self::EveningsAndWeekends => PreferredTime::EveningsAndWeekends,
             Self::OfficeHours => PreferredTime::OfficeHours,
+            Self::ShopHours => PreferredTime::ShopHours,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Amounts of time in words: "6 weeks", "half an hour", "a couple of months".
 
 use super::words::GoalWords;
+use crate::number_names::parse_number_word;
 
 /// A unit of time that people plan in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,42 +110,6 @@ fn parse_count(
         return (article == ArticlePolicy::CountsAsOne).then_some((1.0, index + 1));
     }
     parse_number(words.text_at(index)).map(|number| (number, index + 1))
-}
-
-const NUMBERS: [&str; 20] = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-];
-const TENS: [&str; 8] =
-    ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
-
-/// Parses a number in words.
-pub(super) fn parse_number_word(text: &str) -> Option<f64> {
-    if let Some(place) = NUMBERS.iter().position(|name| *name == text) {
-        return Some(place as f64);
-    }
-    if let Some(place) = TENS.iter().position(|name| *name == text) {
-        return Some(place as f64 * 10.0 + 20.0);
-    }
-    (text == "dozen").then_some(12.0)
 }
 
 /// Parses a number in digits or in words. Of a range such as "5-6" the lower end is used, since a plan should fit a

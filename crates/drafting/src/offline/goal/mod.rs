@@ -46,6 +46,7 @@ use amount::ArticlePolicy;
 use cadence::GoalTimeBudget;
 use dates::DateContext;
 use phrases::read_phrases;
+use start::StatedStart;
 use words::GoalWords;
 
 use crate::change_requests::DayPart;
@@ -185,7 +186,16 @@ impl Goal {
         let at = DateContext { today: today.date, region: today.region };
         goal.read_direction(&mut words);
         goal.note(&mut words, GoalPhraseKind::Start, |goal, words| {
-            goal.start = start::find_start(words, today.date);
+            match start::find_start(words, today.date) {
+                Some(StatedStart::On(day)) => goal.start = Some(day),
+                Some(StatedStart::Passed { day, typed }) => {
+                    let day = planwright_text::dates::format_date(day, today.date);
+                    goal.notes.push(format!(
+                        "\"{typed}\" is {day}, which has passed; the plan starts now, name a later day to start then"
+                    ));
+                }
+                None => {}
+            }
         });
         goal.read_companions(&mut words);
         goal.read_absences(&mut words, at);

@@ -213,12 +213,17 @@ fn horizon_at(words: &GoalWords<'_>, index: usize) -> Option<(usize, UnitAmount)
 fn is_other_length(words: &GoalWords<'_>, start: usize, end: usize) -> bool {
     let passed =
         start > 0 && words.is_any_of(start - 1, &["after", "since", "last", "past", "every"]);
+    // "photos of 10 years" are as old as that.
+    let age = start > 1
+        && words.is_any_of(start - 1, &["of"])
+        && words.is_any_of(end - 1, &["years", "year"]);
     let perfect = words.is_any_of(start, &["for", "over"])
         && words.contains_word(words.clause_start(start)..start, &PERFECT);
     let of = words.skip_fillers(end, &["of"]);
     // "class reunion 20 years": the years that have passed.
     let counted = start > 0 && words.is_any_of(start - 1, &["reunion", "anniversary", "jubilee"]);
     counted
+        || age
         || passed
         || perfect
         || words.is_any_of(end, &["as"])

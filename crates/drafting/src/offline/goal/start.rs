@@ -24,8 +24,19 @@ pub(super) const FINDING: [&str; 12] = [
     "sublet",
 ];
 
-/// Finds the day on which work should start, and marks the words as read. A day that has passed is not one.
-pub(super) fn find_start(words: &mut GoalWords<'_>, today: Date) -> Option<Date> {
+/// What a goal says about its first day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum StatedStart {
+    On(Date),
+    /// A day that has passed, with its words.
+    Passed {
+        day: Date,
+        typed: String,
+    },
+}
+
+/// Finds the day on which work should start, and marks the words as read.
+pub(super) fn find_start(words: &mut GoalWords<'_>, today: Date) -> Option<StatedStart> {
     for index in 0..words.len() {
         let from = match words.text_at(index) {
             "starting" | "start" | "beginning" | "begin" => {
@@ -50,11 +61,21 @@ pub(super) fn find_start(words: &mut GoalWords<'_>, today: Date) -> Option<Date>
             let ranges = leads
                 && (words.is_any_of(end, &["to", "until", "till", "through", "and"])
                     || words.is_dash_before(end));
-            if let Some(date) = found.filter(|date| *date >= today && !ranges) {
-                let end = words.skip_fillers(end, &["on", "onwards", "onward"]);
-                words.mark_used(index..end);
-                return Some(date);
-            }
+            let Some(day) = found.filter(|day| *day >= today && !ranges) else { continue };
+            // A day without its year is the next one; with a year that is over, it has passed.
+            let year =
+                words.text_at(end).parse::<i16>().ok().filter(|year| (1900..=2200).contains(year));
+            let passed = year.filter(|_| !apart).and_then(|year| {
+                Date::new(year, day.month(), day.day()).ok().filter(|day| *day < today)
+            });
+            let end = if passed.is_some() { end + 1 } else { end };
+            let typed = words.typed_text(index..end).to_owned();
+            let end = words.skip_fillers(end, &["on", "onwards", "onward"]);
+            words.mark_used(index..end);
+            return Some(match passed {
+                Some(day) => StatedStart::Passed { day, typed },
+                None => StatedStart::On(day),
+            });
         }
     }
     None

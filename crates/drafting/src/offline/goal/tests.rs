@@ -222,3 +222,12 @@ proptest! {
         prop_assert!(goal.weekly_minutes.is_none_or(|minutes| minutes > 0));
     }
 }
+
+#[test]
+fn a_start_that_has_passed_is_reported_and_not_moved_to_another_year() {
+    let goal = parse("renovate the kitchen starting 2 November 2025");
+    assert_eq!(goal.start, None);
+    assert!(goal.notes.iter().any(|note| note.contains("which has passed")), "{:?}", goal.notes);
+    let goal = parse("organize my photos of 10 years");
+    assert_eq!(goal.horizon_weeks, None);
+}

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::UnreadWord;
-use super::amount::{self, TimeUnit};
+use super::amount::TimeUnit;
 use super::foreign_dates;
 
 /// One word of the goal, folded to lower case.
@@ -278,7 +278,7 @@ struct CompoundPiece {
 fn split_compound(text: &str) -> Vec<CompoundPiece> {
     let piece = |at: Range<usize>| CompoundPiece { word: CompoundPieceKind::Text, at };
     if let Some((number, unit)) = text.split_once('-')
-        && amount::parse_number_word(&number.to_lowercase()).is_some()
+        && crate::number_names::parse_number_word(&number.to_lowercase()).is_some()
         && TimeUnit::from_name(&unit.to_lowercase()).is_some()
     {
         return vec![piece(0..number.len()), piece(number.len() + 1..text.len())];

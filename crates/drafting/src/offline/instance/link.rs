@@ -18,6 +18,13 @@ pub(in super::super) enum InstanceLag {
     },
 }
 
+/// Whether waiting times hold, or may be cut to half because there is far less time than the kind takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WaitPolicy {
+    Keep,
+    Halve,
+}
+
 /// A link whose lag is not yet in minutes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct InstanceLink {
@@ -41,9 +48,14 @@ impl InstanceLink {
     }
 
     /// Creates a link as a file describes it.
-    pub(super) fn from_file(from: &TaskId, to: &TaskId, link: &BlueprintLink) -> Self {
+    pub(super) fn from_file(
+        from: &TaskId,
+        to: &TaskId,
+        link: &BlueprintLink,
+        waits: WaitPolicy,
+    ) -> Self {
         let lag = match (link.lag, link.percent) {
-            (Some(_), _) => InstanceLag::from_file(link),
+            (Some(_), _) => InstanceLag::from_file(link, waits),
             (None, 0) => InstanceLag::None,
             (None, percent) => InstanceLag::Percent(percent),
         };
@@ -86,13 +98,14 @@ impl InstanceLag {
         Self::Elapsed { minutes, least: minutes }
     }
 
-    /// Somebody who answers within two weeks answers within one when asked; what the file states as the least stays. An
-    /// overlap of two parts is only a habit.
-    fn from_file(link: &BlueprintLink) -> Self {
+    /// What the file states as the least stays. An overlap of two parts is only a habit.
+    fn from_file(link: &BlueprintLink, waits: WaitPolicy) -> Self {
         let in_minutes = |span: CalendarSpan| i32::try_from(span.in_minutes()).unwrap_or(i32::MAX);
         let minutes = link.lag.map_or(0, in_minutes);
-        let usual = match link.kind {
-            LinkKind::FS => minutes.min(DAY.max(minutes / 2 / DAY * DAY)),
+        let usual = match (link.kind, waits) {
+            (LinkKind::FS, WaitPolicy::Keep) => minutes,
+            // Somebody who answers within two weeks answers within one when asked.
+            (LinkKind::FS, WaitPolicy::Halve) => minutes.min(DAY.max(minutes / 2 / DAY * DAY)),
             _ => 0,
         };
         Self::Elapsed { minutes, least: link.least.map_or(usual, in_minutes) }

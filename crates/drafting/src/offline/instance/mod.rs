@@ -3,11 +3,13 @@
 //! The outline uses the nodes, the roadmap the links and the ranges of effort. Ids depend on the blueprint alone, so
 //! both stages and every option use the same id for the same node.
 
+mod amounts;
 mod dates;
 mod day_times;
 mod effort;
 mod link;
 mod nodes;
+mod opening_hours;
 mod recurrence;
 mod rounds;
 mod topic;
@@ -16,7 +18,8 @@ mod training;
 use std::collections::BTreeMap;
 
 use planwright_model::outline::MAIN_STREAM;
-use planwright_model::{LinkKind, NodeType, PlanContext, PlanNode, Role, TaskId};
+use planwright_model::{LinkKind, NodeType, PlanContext, PlanNode, PreferredTime, Role, TaskId};
+use planwright_text::units;
 
 use super::blueprint::{Blueprint, BlueprintLink, EffortRange, TemplateLibrary};
 use super::goal::Goal;
@@ -25,9 +28,14 @@ use super::wording::BlueprintWording;
 
 pub(super) use dates::{AnchorCalendar, add_days, days_between};
 pub(super) use effort::count_value;
+use link::WaitPolicy;
 pub(super) use link::{InstanceLag, InstanceLink, bridge_links};
-pub(super) use recurrence::count_occurrences;
+pub(super) use opening_hours::has_office_errands;
+pub(super) use recurrence::{count_occurrences, count_open_dates};
 pub(super) use topic::PhaseTopic;
+
+/// The share of a kind's own time below which its waiting times are cut.
+const SHORT_RATIO: f64 = 0.75;
 
 /// The id of the top node.
 pub(super) const ROOT: &str = "goal";
@@ -60,7 +68,10 @@ pub(super) fn build_instance(inputs: InstanceInputs<'_>) -> BlueprintInstance {
     let mut root = PlanNode::new_goal(ROOT, super::wording::fit_title(&words.join(" ")));
     root.why = wording.fill_text(inputs.blueprint.why.get_ref());
     root.risks.clone_from(&inputs.blueprint.risks);
-    root.preferred_time = inputs.blueprint.prefer.to_preferred_time();
+    // What needs no office stays out of the hours that are only there for offices.
+    let evenings = opening_hours::has_office_errands(inputs.blueprint)
+        .then_some(PreferredTime::EveningsAndWeekends);
+    root.preferred_time = inputs.blueprint.prefer.to_preferred_time().or(evenings);
     let mut builder = InstanceBuilder {
         inputs,
         topics: pack.map(|pack| pack.topics.as_slice()).unwrap_or_default(),
@@ -151,6 +162,7 @@ impl<'a> InstanceBuilder<'a> {
         self.add_finish_milestone(root, &mut lanes);
         self.hold_back_early_work();
         self.set_times_of_day();
+        self.use_stated_amounts();
     }
 
     /// Assigns a node its stream and position, and links it to its predecessors.
@@ -185,16 +197,40 @@ impl<'a> InstanceBuilder<'a> {
 
     /// Turns the links of the file into links between nodes, over parts that were left out.
     fn resolve_links(&mut self) {
+        let waits = self.wait_policy();
         for (to, link) in std::mem::take(&mut self.waiting) {
             for from in self.linked_nodes(&link.on, 0) {
                 if from != to {
-                    self.plan.links.push(InstanceLink::from_file(&from, &to, link));
+                    self.plan.links.push(InstanceLink::from_file(&from, &to, link, waits));
                 }
             }
         }
         let known: std::collections::BTreeSet<&TaskId> =
             self.plan.nodes.iter().map(|node| &node.id).collect();
         self.plan.links.retain(|link| known.contains(&link.from) && known.contains(&link.to));
+    }
+
+    /// Waiting times hold. Only if there is far less time than the kind takes may they be cut, and the plan says so.
+    fn wait_policy(&mut self) -> WaitPolicy {
+        let ratio = self.anchors.lead_ratio();
+        if ratio >= SHORT_RATIO {
+            return WaitPolicy::Keep;
+        }
+        let waits = |link: &BlueprintLink| {
+            link.kind == LinkKind::FS && link.lag.is_some_and(|lag| lag.in_days() > 1)
+        };
+        if self.waiting.iter().any(|(_, link)| waits(link)) {
+            let span = self.inputs.span;
+            let there = days_between(span.start, span.day.unwrap_or(span.last_day)) + 1;
+            let usual =
+                units::format_counted((*self.inputs.blueprint.weeks.get_ref()).into(), "week");
+            self.plan.notes.push(format!(
+                "There are {} for what usually takes {usual}, so waiting times are cut, some to half; a later date keeps \
+                 them.",
+                units::format_counted(usize::try_from(there).unwrap_or(usize::MAX), "day")
+            ));
+        }
+        WaitPolicy::Halve
     }
 
     /// Returns the nodes that a key stands for. The depth ends files in which parts that are left out refer in circles.

@@ -9,11 +9,14 @@ use super::super::usual_hours;
 use super::dates::add_days;
 use super::effort::count_value;
 use super::link::InstanceLink;
+use super::opening_hours::{opening_hours, reachable_hours};
 use super::topic::PhaseTopic;
 use super::{InstanceBuilder, KeyedPart, SiblingLanes};
 
 /// Private work up to this long is done in one go.
 const ONE_PIECE_MINUTES: u32 = 240;
+/// Office work up to this long is done in one go.
+const OFFICE_PIECE_MINUTES: u32 = 120;
 
 /// Everything about one copy of a task besides its text.
 #[derive(Clone, Copy)]
@@ -251,8 +254,12 @@ impl<'a> InstanceBuilder<'a> {
         node.intensity = task.intensity.unwrap_or(parent.intensity).clamp(1, 5);
         node.risks.clone_from(&task.risks);
         node.owner = task.who.clone().unwrap_or_default();
-        node.preferred_time =
+        let wanted =
             task.prefer.and_then(super::super::blueprint::BlueprintPreference::to_preferred_time);
+        let private = usual_hours::is_private(self.inputs.blueprint);
+        let needed = opening_hours(task).filter(|_| private);
+        node.preferred_time =
+            needed.map(|needed| reachable_hours(needed, &self.inputs.context.calendar)).or(wanted);
         node.recurrence = task.every.map(|every| self.task_recurrence(every, task, copy.group));
         self.set_dates(&mut node, task);
         if let Some(effort) = self.task_effort(task, copy.group, copy.batch) {
@@ -261,10 +268,9 @@ impl<'a> InstanceBuilder<'a> {
                 sharers => effort.around((effort.likely() / sharers / 5 * 5).max(5)),
             };
             node.estimate_minutes = Some(effort.likely());
-            // A visit or an evening of painting is one piece; office work may be cut.
-            node.in_one_piece |= task.share.is_none()
-                && effort.likely() <= ONE_PIECE_MINUTES
-                && usual_hours::is_private(self.inputs.blueprint);
+            // A visit or an evening of painting is one piece; only long office work is cut.
+            let most = if private { ONE_PIECE_MINUTES } else { OFFICE_PIECE_MINUTES };
+            node.in_one_piece |= task.share.is_none() && effort.likely() <= most;
             self.plan.efforts.insert(node.id.clone(), effort);
         }
         self.register_key(task.key.as_ref(), &node);

@@ -3,7 +3,8 @@
 use jiff::civil::{Date, Time};
 
 use planwright_model::{
-    PreferredTime, Recurrence, RecurrenceByDay, RecurrenceFrequency, Weekday, WeeklyHours,
+    PlanCalendar, PreferredTime, Recurrence, RecurrenceByDay, RecurrenceFrequency, Weekday,
+    WeeklyHours,
 };
 use planwright_schedule::calendar::RecurrenceRule;
 
@@ -89,8 +90,8 @@ impl InstanceBuilder<'_> {
     /// Lets sessions come less often where the person has fewer hours than the kind; there are as many of them, over a
     /// longer time.
     fn thin_sessions(&self, found: &mut Recurrence) {
-        let times =
-            super::super::span::session_thinning(self.inputs.context, self.inputs.blueprint);
+        let InstanceInputs { context, blueprint, span, .. } = self.inputs;
+        let times = super::super::span::session_thinning(context, blueprint);
         let times = usize::try_from(times).unwrap_or(1);
         match found.freq {
             _ if times < 2 => {}
@@ -105,6 +106,10 @@ impl InstanceBuilder<'_> {
                 found.interval = found.interval.saturating_mul(times);
             }
             _ => {}
+        }
+        if let Some(count) = found.count.filter(|_| times > 1) {
+            let left = count_open_dates(found, &context.calendar, span.start, span.last_day);
+            found.count = Some(count.min(left).max(1));
         }
     }
 
@@ -167,8 +172,8 @@ impl InstanceBuilder<'_> {
             }
             // Few hours make a plan longer, and not its repeated work more.
             let usual = self.usual_recurrence(found, usual_window);
-            let dates = RecurrenceRule::from(&usual).dates_between(span.start, span.usual_last);
-            found.count = Some(u32::try_from(dates.len()).unwrap_or(u32::MAX).max(1));
+            let times = count_open_dates(&usual, &context.calendar, span.start, span.usual_last);
+            found.count = Some(times.max(1));
         }
         if found.at_local.is_some() {
             return;
@@ -268,6 +273,29 @@ impl InstanceBuilder<'_> {
         let days = f64::from(super::dates::days_between(first, usual)) * share;
         (add_days(first, days as i64), last)
     }
+}
+
+/// Returns how often a recurrence really happens between two days: not on days off, and daily work without a time of its
+/// own only on days with hours.
+pub(in super::super) fn count_open_dates(
+    recurrence: &Recurrence,
+    calendar: &PlanCalendar,
+    first: Date,
+    last: Date,
+) -> u32 {
+    let any = Recurrence { count: None, ..recurrence.clone() };
+    let needs_hours =
+        recurrence.freq == RecurrenceFrequency::Daily && recurrence.at_local.is_none();
+    let period = i64::from(recurrence.freq.in_days() * u32::from(recurrence.interval.max(1)));
+    let any_day = is_any_day(recurrence) && recurrence.at_local.is_none();
+    let open = |date: &Date| {
+        let has_time = (0..period).any(|step| calendar.has_hours_on(add_days(*date, step)));
+        !calendar.days_off.contains(date)
+            && (!needs_hours || calendar.has_hours_on(*date))
+            && (!any_day || has_time)
+    };
+    let dates = RecurrenceRule::from(&any).dates_between(first, last);
+    u32::try_from(dates.iter().filter(|date| open(date)).count()).unwrap_or(u32::MAX)
 }
 
 /// Returns whether something may fall on any day of its period.

@@ -3,6 +3,7 @@
 use super::super::goal::Goal;
 use super::KindVerdict;
 use crate::calendar_names::{MONTHS, WEEKDAYS};
+use crate::number_names::parse_number_word;
 
 /// Words that say nothing by themselves about what is to be done.
 const VAGUE: [&str; 74] = [
@@ -83,7 +84,7 @@ const VAGUE: [&str; 74] = [
 ];
 
 /// Words of time and amount, which every kind of goal may contain.
-const FRAME: [&str; 52] = [
+const FRAME: [&str; 50] = [
     "day",
     "days",
     "week",
@@ -127,8 +128,6 @@ const FRAME: [&str; 52] = [
     "over",
     "about",
     "first",
-    "two",
-    "three",
     "half",
     "people",
     "person",
@@ -152,6 +151,7 @@ pub(super) fn is_telling(goal: &Goal, word: &str) -> bool {
         && !FRAME.contains(&word)
         && !word.starts_with(|first: char| first.is_ascii_digit())
         && !is_month_or_weekday(word)
+        && parse_number_word(word).is_none()
         && !named.iter().any(is_name)
         && !counted
         && !with

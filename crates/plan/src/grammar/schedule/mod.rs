@@ -177,11 +177,14 @@ fn check_full_weeks(
     timing: Option<&ScheduleTiming<'_>>,
     found: &mut Vec<Violation>,
 ) {
-    let mut weeks = full_weeks(scope.context(), schedule);
+    let weeks = full_weeks(scope.context(), schedule);
     let crowded = timing.and_then(|timing| timing.crowded_finish(scope.context(), schedule));
     if let Some(week) = crowded.filter(|week| weeks.iter().all(|(full, _)| full != week)) {
-        let row = schedule.capacity.iter().find(|row| row.week == week);
-        weeks.push((week, row.map_or(0.0, |row| row.utilization)));
+        let mut near = rule_violation("G409", [], &[("w", &*week.to_string())]);
+        near.message = format!("The plan ends in week {week}, with little time left for delays.");
+        near.suggested_fix =
+            "Start earlier, leave out an optional task, or move the end.".to_owned();
+        found.push(near);
     }
     for (week, utilization) in weeks {
         let percent = format!("{utilization:.1}");

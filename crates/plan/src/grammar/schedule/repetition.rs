@@ -104,7 +104,9 @@ fn expected_dates(
             None => to.is_ok_and(|to| calendar.working_between(from.max(ready), to) > 0),
         }
     };
-    RecurrenceRule::from(rule).dates_between(first, last).into_iter().filter(works).collect()
+    let every = RecurrenceRule { count: None, ..RecurrenceRule::from(rule) };
+    let most = rule.count.map_or(usize::MAX, |count| count as usize);
+    every.dates_between(first, last).into_iter().filter(works).take(most).collect()
 }
 
 /// Returns the recurring nodes that violate G408.
