@@ -115,13 +115,14 @@ fn judge_kind(
         return (ConfidenceLevel::FairlySure, reason);
     }
     if choice.pattern.is_subtype("quick") {
-        return (
-            ConfidenceLevel::Sure,
-            format!("it is a small task, {}", choice.pattern.kind_label()),
-        );
+        // Without a kind of its own its label would be that very word.
+        let label = choice.pattern.kind.as_ref().map(|kind| format!(", {}", kind.label));
+        let reason = format!("it is a small task{}", label.unwrap_or_default());
+        return (ConfidenceLevel::Sure, reason);
     }
     let reason = if evidence.by_model {
-        format!("the goal is clearly a {kind}")
+        let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        format!("the goal is clearly {article} {kind}")
     } else {
         format!("matches the {kind} template")
     };
@@ -186,7 +187,7 @@ fn term_words(name: &str) -> Option<&'static str> {
         "template roles" => "parts that such plans usually have are missing",
         "tasks with done_when" => "many tasks don't say when they are done",
         "balance" => "one phase has most of the work",
-        "context" => "hours and dates are assumed",
+        "context" => "some hours or dates are assumed",
         "leaves with estimate" => "many tasks have no estimate",
         "leaves linked or first" => "many tasks have no place in the order",
         "effort fit" => "there is more work than time",

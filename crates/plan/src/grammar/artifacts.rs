@@ -130,10 +130,24 @@ impl<'a> RuleScope<'a> {
         self.tree.children(self.root_id).filter(|node| node.node_type == wanted).collect()
     }
 
-    /// Returns whether a link leads from `from` or its descendants to `to` or its descendants.
-    pub(super) fn is_linked(&self, from: &TaskId, to: &TaskId) -> bool {
+    /// Returns whether `to` waits for `from`, by one link or by a chain of them.
+    pub(super) fn is_reached(&self, from: &TaskId, to: &TaskId) -> bool {
         let within = |id: &TaskId, top: &TaskId| id == top || self.tree.is_ancestor(top, id);
-        self.links().iter().any(|link| within(&link.from, from) && within(&link.to, to))
+        let (mut seen, mut next) = (BTreeSet::from([from]), vec![from]);
+        while let Some(id) = next.pop() {
+            if within(id, to) {
+                return true;
+            }
+            // A link from a group is one from each of its nodes, and the other way round.
+            let leads_on =
+                |link: &&NodeDependency| within(&link.from, id) || within(id, &link.from);
+            for link in self.links().iter().filter(leads_on) {
+                if seen.insert(&link.to) {
+                    next.push(&link.to);
+                }
+            }
+        }
+        false
     }
 }
 

@@ -155,7 +155,7 @@ pub const RULES: &[GrammarRule] = &[
     rule_row("G211", R, "milestone_project: fewer than 2 phases, or a cycle at L2",
         "A one-off project needs ordered phases.", "Split at the first deliverable; move the cycle under a phase."),
     rule_row("G212", R, "milestone_project: no final milestone depending on the last phase, or neither deadline nor horizon",
-        "The finish is not defined.", "Add \"{goal} done\" with what makes it done; assume the length of the template."),
+        "The finish is not defined.", "{missing}."),
     rule_row("G221", R, "recurring_cycle: no cycle with recurrence, a phase present, or a cycle without task",
         "A routine needs one repeating cycle.", "Say how often it repeats; turn phases into tasks."),
     rule_row("G231", R, "arc: fewer than 2 phases, phases not chained, or intensity falls before the last phase",

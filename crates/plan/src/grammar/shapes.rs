@@ -17,11 +17,8 @@ pub(super) fn check_shape(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
             // Steps that the person writes end with the last of them.
             let unfinished = finish_marker(scope).is_none() && !spec.is_own_steps();
             if unfinished || lacks_horizon(scope) {
-                found.push(rule_violation(
-                    "G212",
-                    [root.id.clone()],
-                    &[("goal", &display_title(root))],
-                ));
+                let missing = describe_missing_finish(scope, unfinished);
+                found.push(rule_violation("G212", [root.id.clone()], &[("missing", &missing)]));
             }
         }
         PatternType::RecurringCycle => {
@@ -64,11 +61,28 @@ pub(super) fn last_part<'a>(scope: &RuleScope<'a>) -> Option<&'a PlanNode> {
     })
 }
 
+/// What G212 asks for: the milestone, the span, or both.
+fn describe_missing_finish(scope: &RuleScope<'_>, unfinished: bool) -> String {
+    let mut missing = Vec::new();
+    if unfinished {
+        let last = last_part(scope).map(|node| format!(" that needs \"{}\"", display_title(node)));
+        missing.push(format!("add a milestone at the end{}", last.unwrap_or_default()));
+    }
+    if lacks_horizon(scope) {
+        missing.push("give it a deadline or a number of weeks".to_owned());
+    }
+    let mut text = missing.join("; ");
+    if let Some(first) = text.get(..1).map(str::to_uppercase) {
+        text.replace_range(..1, &first);
+    }
+    text
+}
+
 /// G212: returns the milestone that ends a project. While there are no links, one that comes last is enough.
 pub(super) fn finish_marker<'a>(scope: &RuleScope<'a>) -> Option<&'a PlanNode> {
     let last = last_part(scope)?;
     let ends = |node: &&PlanNode| match scope.links {
-        Some(_) => scope.is_linked(&last.id, &node.id),
+        Some(_) => scope.is_reached(&last.id, &node.id),
         None => is_in_final_place(scope, last, node),
     };
     let leaves = scope.tree.leaves(scope.root_id);
@@ -81,9 +95,11 @@ fn is_in_final_place(scope: &RuleScope<'_>, last: &PlanNode, node: &PlanNode) ->
         || leaves.last().is_some_and(|leaf| leaf.id == node.id)
 }
 
+/// G212: a project ends by a deadline, after so many weeks, or on the day of its last milestone.
 pub(super) fn lacks_horizon(scope: &RuleScope<'_>) -> bool {
     let limits = &scope.context().constraints;
-    limits.deadline.is_none() && limits.horizon_weeks.is_none()
+    let dated = finish_marker(scope).is_some_and(|marker| !marker.dates().is_empty());
+    limits.deadline.is_none() && limits.horizon_weeks.is_none() && !dated
 }
 
 pub(super) fn cycle_nodes<'a>(scope: &RuleScope<'a>) -> Vec<&'a PlanNode> {

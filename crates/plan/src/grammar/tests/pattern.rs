@@ -124,15 +124,14 @@ fn g212_defines_the_finish() {
     plan.outline.nodes.pop();
     plan.draft_links.pop();
     let violation = first_violation(Outline, &plan, "G212");
-    assert_eq!(
-        violation.suggested_fix,
-        "Add \"Move house done\" with what makes it done; assume the length of the template."
-    );
+    assert_eq!(violation.suggested_fix, "Add a milestone at the end that needs \"Second half\".");
     fix_first(Outline, &mut plan, "G212");
     assert!(plan.draft_links.contains(&link("p2", "g.done")));
 
     let mut plan = project();
     plan.outline.plan_context.constraints.horizon_weeks = None;
+    let violation = first_violation(Outline, &plan, "G212");
+    assert_eq!(violation.suggested_fix, "Give it a deadline or a number of weeks.");
     fix_first(Outline, &mut plan, "G212");
     assert_eq!(plan.context().constraints.horizon_weeks, Some(8));
     assert_eq!(plan.context().find_assumption("horizon_weeks").unwrap().value, "8");
@@ -141,6 +140,25 @@ fn g212_defines_the_finish() {
     plan.draft_links.pop();
     fix_first(Outline, &mut plan, "G212");
     assert_eq!(plan.draft_links, project().draft_links);
+}
+
+#[test]
+fn g212_follows_links_to_the_milestone_and_takes_its_day_for_an_end() {
+    let mut plan = empty(PatternSpec::with_subtype(PatternType::MilestoneProject, "quick"));
+    for id in ["do", "review", "check", "done"] {
+        task(&mut plan, "g", id, Role::Work);
+    }
+    node(&mut plan, "done").milestone = true;
+    // The last row is not the last step: the review comes after it.
+    plan.draft_links = vec![link("do", "check"), link("check", "review"), link("review", "done")];
+    assert!(!rules(&validate_outline(&plan)).contains(&"G212"));
+
+    let mut plan = project();
+    plan.outline.plan_context.constraints.horizon_weeks = None;
+    node(&mut plan, "done").due = Some("2026-09-01".parse().unwrap());
+    assert!(!rules(&validate_outline(&plan)).contains(&"G212"));
+    node(&mut plan, "done").due = None;
+    assert!(rules(&validate_outline(&plan)).contains(&"G212"));
 }
 
 #[test]
