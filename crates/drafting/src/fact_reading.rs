@@ -251,6 +251,15 @@ pub fn apply_reading(context: &mut PlanContext, reading: &FactReading) -> bool {
         FactReading::Capacity { person: Some(name), weekly_minutes } => {
             ContextChange::Person { name: name.clone(), weekly_minutes: Some(*weekly_minutes) }
         }
+        FactReading::WeekdaysOff { person: Some(name), days } => {
+            context.person_mut(name).weekdays_off = days.iter().copied().collect();
+            return true;
+        }
+        FactReading::WeekdaysOff { person: None, days } => {
+            context.calendar.working.retain(|day, _| !days.contains(day));
+            return true;
+        }
+        FactReading::DailyCapacity { minutes } => ContextChange::DailyMinutes(*minutes),
         FactReading::Duration { subject: FactSubject::Plan, length: FactLength::Days(days) } => {
             ContextChange::HorizonWeeks(u16::try_from(days.div_ceil(7)).unwrap_or(u16::MAX).max(1))
         }
@@ -304,6 +313,8 @@ pub fn is_plan_limit(reading: &FactReading) -> bool {
             | FactReading::Start { .. }
             | FactReading::Absence { person: None, .. }
             | FactReading::Capacity { person: None, .. }
+            | FactReading::DailyCapacity { .. }
+            | FactReading::WeekdaysOff { person: None, .. }
             | FactReading::WorkingTimes { .. }
             | FactReading::Duration { subject: FactSubject::Plan, length: FactLength::Days(_) }
     )

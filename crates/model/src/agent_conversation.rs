@@ -78,14 +78,20 @@ impl RequestReport {
     /// What became of the request, in a sentence.
     pub fn describe(&self) -> String {
         let request = planwright_text::clean_line(&self.request);
+        let gap = if self.outcome == ReportedOutcome::Answered { ": " } else { " " };
+        format!("\"{request}\"{gap}{}", self.describe_outcome())
+    }
+
+    /// The same where the request itself stands beside it.
+    pub fn describe_outcome(&self) -> String {
         let words = planwright_text::clean_line(&self.words);
         let became = match self.outcome {
             ReportedOutcome::Met => "done",
             ReportedOutcome::Partly => "partly done",
             ReportedOutcome::Not => "not done",
-            ReportedOutcome::Answered => return format!("\"{request}\": {words}"),
+            ReportedOutcome::Answered => return words.into_owned(),
         };
         let objection = self.objection.as_ref().map(|why| format!(" ({why})"));
-        format!("\"{request}\" {became}: {words}{}", objection.unwrap_or_default())
+        format!("{became}: {words}{}", objection.unwrap_or_default())
     }
 }

@@ -264,12 +264,20 @@ pub struct PlanPerson {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     #[schemars(with = "BTreeSet<String>")]
     pub days_off: BTreeSet<Date>,
+    /// Days of the week on which they never work on it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub weekdays_off: BTreeSet<Weekday>,
 }
 
 impl PlanPerson {
     /// Somebody whose time is not limited.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), weekly_minutes: None, days_off: BTreeSet::new() }
+        Self {
+            name: name.into(),
+            weekly_minutes: None,
+            days_off: BTreeSet::new(),
+            weekdays_off: BTreeSet::new(),
+        }
     }
 }
 

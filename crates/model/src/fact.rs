@@ -171,6 +171,16 @@ pub enum FactReading {
         person: Option<String>,
         weekly_minutes: u32,
     },
+    /// Days of the week on which somebody never works. Nobody named is the person.
+    WeekdaysOff {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        person: Option<String>,
+        days: Vec<Weekday>,
+    },
+    /// The most that the person does on a day.
+    DailyCapacity {
+        minutes: u32,
+    },
     WorkingTimes {
         times: Vec<FactWorkingTime>,
     },
@@ -212,10 +222,12 @@ impl FactReading {
         match (self, other) {
             (Self::Deadline { .. }, Self::Deadline { .. })
             | (Self::Start { .. }, Self::Start { .. })
+            | (Self::DailyCapacity { .. }, Self::DailyCapacity { .. })
             | (Self::WorkingTimes { .. }, Self::WorkingTimes { .. })
             | (Self::Budget { .. }, Self::Budget { .. })
             | (Self::Place { .. }, Self::Place { .. }) => true,
-            (Self::Capacity { person: a, .. }, Self::Capacity { person: b, .. }) => a == b,
+            (Self::Capacity { person: a, .. }, Self::Capacity { person: b, .. })
+            | (Self::WeekdaysOff { person: a, .. }, Self::WeekdaysOff { person: b, .. }) => a == b,
             (Self::Count { noun: a, .. }, Self::Count { noun: b, .. }) => a == b,
             // A deadline ends a span of weeks, and a span of weeks ends a deadline.
             (Self::Deadline { .. }, Self::Duration { subject, length: FactLength::Days(_) })

@@ -31,6 +31,17 @@ impl FactReading {
                     None => format!("at most {hours} a week"),
                 }
             }
+            Self::WeekdaysOff { person, days } => {
+                let days: Vec<String> = days.iter().map(|day| format!("{day:?}")).collect();
+                let days = days.join(", ");
+                match person {
+                    Some(name) => format!("{name} not on {days}"),
+                    None => format!("no work on {days}"),
+                }
+            }
+            Self::DailyCapacity { minutes } => {
+                format!("at most {} a day", units::format_planned((*minutes).into()))
+            }
             Self::WorkingTimes { times } => {
                 let parts: Vec<String> = times.iter().map(describe_time).collect();
                 format!("only {}", parts.join(" and "))

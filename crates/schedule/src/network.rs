@@ -10,7 +10,7 @@ use super::hand_set::{FixedWork, effective_dates};
 use crate::calendar::{RecurrenceRule, WorkCalendar, minute_of, plus_days, resolve_local};
 use planwright_model::{
     LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType, PlanContext, PlanNode,
-    PreferredTime, RecurrenceFrequency, Roadmap, TaskId,
+    PreferredTime, RecurrenceFrequency, Roadmap, TaskId, Weekday,
 };
 
 /// The maximum number of items in a schedule, so that a hostile recurrence cannot exhaust memory.
@@ -279,7 +279,16 @@ impl<'a> NetworkBuilder<'a> {
         let person = self.context.find_person(name);
         let minute = |day: Date| minute_of(self.calendar.day_start(day));
         let mut away: Vec<(i64, i64)> = Vec::new();
-        for &day in person.into_iter().flat_map(|person| &person.days_off) {
+        let Some(person) = person else { return away };
+        let start = self.calendar.local_date(self.calendar.horizon_start());
+        let weekly = start
+            .series(jiff::Span::new().days(1))
+            .take_while(|day| *day < self.end)
+            .filter(|day| person.weekdays_off.contains(&Weekday::from_date(*day)));
+        let weekly: Vec<Date> =
+            if person.weekdays_off.is_empty() { Vec::new() } else { weekly.collect() };
+        let days: BTreeSet<Date> = person.days_off.iter().copied().chain(weekly).collect();
+        for day in days {
             let span = (minute(day), minute(day.tomorrow().unwrap_or(day)));
             match away.last_mut() {
                 Some(last) if last.1 >= span.0 => last.1 = span.1,

@@ -331,6 +331,8 @@ fn fact_reading() -> impl Strategy<Value = FactReading> {
         FactReading::Window { subject: FactSubject::Node("a".into()), from: on, to: on },
         FactReading::Absence { person: Some("Anna".into()), from: on, to: on },
         FactReading::Capacity { person: None, weekly_minutes: 300 },
+        FactReading::DailyCapacity { minutes: 180 },
+        FactReading::WeekdaysOff { person: Some("Ana".into()), days: vec![crate::Weekday::Fri] },
         FactReading::WorkingTimes { times: Vec::new() },
         FactReading::Person { name: "Anna".into(), role: None },
         FactReading::Budget { amount: 20_000, currency: None },

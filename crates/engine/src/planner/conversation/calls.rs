@@ -15,7 +15,7 @@ use super::{StageConversation, is_serious};
 use planwright_agents::render_result;
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_model::event::{Event, PlanningEvent};
-use planwright_model::{PlanQuestion, PlanningToolName, QuestionChoice, Stage, ToolResult};
+use planwright_model::{Fact, PlanQuestion, PlanningToolName, QuestionChoice, Stage, ToolResult};
 use planwright_state::ConversationCall;
 use std::sync::Arc;
 
@@ -215,8 +215,9 @@ impl StageConversation<'_> {
         PlanQuestion {
             key: question_key(call, number),
             text: text("question"),
-            assumed: text("assumed"),
-            changes: text("why"),
+            // Both stand inside our sentences.
+            assumed: text("assumed").trim_end_matches('.').to_owned(),
+            changes: end_sentence(text("why")),
             choices: choices.collect(),
         }
     }
@@ -227,25 +228,22 @@ impl StageConversation<'_> {
         let (mut lines, mut ok) = (Vec::new(), true);
         for (number, value) in (1..).zip(given.into_iter().flatten()) {
             match self.record_one_fact(value) {
-                Ok((text, reading)) => {
-                    let read = reading.map_or("kept as words".to_owned(), |reading| {
+                Ok(fact) => {
+                    let read = fact.reading.map_or("kept as words".to_owned(), |reading| {
                         format!("read as \"{}\"", reading.describe(today))
                     });
-                    lines.push(format!("{number}. \"{text}\": {read}"));
+                    lines.push(format!("fact {}: \"{}\": {read}", fact.id, fact.text));
                 }
                 Err(why) => {
                     ok = false;
-                    lines.push(format!("{number}. Not recorded: {why}"));
+                    lines.push(format!("item {number} not recorded: {why}"));
                 }
             }
         }
         ToolCallEnd { ok, text: lines.join("\n"), end: None }
     }
 
-    fn record_one_fact(
-        &mut self,
-        value: &Value,
-    ) -> Result<(String, Option<planwright_model::FactReading>), String> {
+    fn record_one_fact(&mut self, value: &Value) -> Result<Fact, String> {
         let written = WrittenFact::from_value(value)?;
         let talk = self.talk.conversation.clone();
         let was_read = |path: &str| {
@@ -256,11 +254,11 @@ impl StageConversation<'_> {
                 })
             })
         };
-        let (events, reading) = fact_events(&self.talk, &written, &was_read)?;
+        let (events, fact) = fact_events(&self.talk, &written, &was_read)?;
         for event in events {
             self.record(Event::Fact(event));
         }
-        if let Some(reading) = &reading {
+        if let Some(reading) = &fact.reading {
             let mut context = self.planner.plan_context(&self.talk, self.now);
             let before = context.clone();
             apply_reading(&mut context, reading);
@@ -268,7 +266,7 @@ impl StageConversation<'_> {
                 self.record(PlanningEvent::ContextSet { context: Arc::new(context) });
             }
         }
-        Ok((written.text.trim().to_owned(), reading))
+        Ok(fact)
     }
 
     /// What the rules find in the draft as it is.
@@ -288,4 +286,12 @@ impl StageConversation<'_> {
             describe_findings(&found)
         ))
     }
+}
+
+/// Ends words with a full stop, unless they end a sentence already.
+fn end_sentence(mut text: String) -> String {
+    if text.ends_with(|last: char| last.is_alphanumeric() || last == ')') {
+        text.push('.');
+    }
+    text
 }

@@ -289,9 +289,13 @@ impl StageConversation<'_> {
         for refused in &applied.refused {
             let _ = write!(text, "\n- Not applied: {refused}");
         }
+        for note in &applied.notes {
+            let _ = write!(text, "\n- Note: {note}");
+        }
         let stage = self.talk.place.state.drafted_stage().unwrap_or(Stage::Outline);
         let mut found = self.findings(stage.min(Stage::Roadmap));
-        found.retain(is_serious);
+        // Options are compared last; that they are missing is said when the stage is handed in.
+        found.retain(|found| is_serious(found) && found.rule != "G304");
         found.truncate(FINDINGS_SHOWN);
         if !found.is_empty() {
             let _ = write!(text, "\nStill to fix:\n{}", describe_findings(&found));

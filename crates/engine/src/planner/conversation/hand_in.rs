@@ -13,11 +13,12 @@ use super::reports::{check_reports, report_events};
 use super::tool_schemas::HAND_IN;
 use super::{StageConversation, is_serious};
 use planwright_drafting::controller::ControllerOutcome;
+use planwright_model::agent_conversation::PromptSource;
 use planwright_model::event::PlanningEvent;
 use planwright_model::{PlanDrafter, Stage, Violation};
 use planwright_state::ConversationEntry;
 
-/// So often a stage is sent back; then the controller decides about what is left.
+/// So often a stage is sent back for what is new; then the controller decides about what is left.
 const MOST_REFUSALS: usize = 2;
 /// What a model that says nothing about it is taken to think of its draft.
 const USUAL_CONFIDENCE: f64 = 0.8;
@@ -67,7 +68,7 @@ impl StageConversation<'_> {
         let checked = check_reports(&self.talk, arguments);
         problems.others.extend(checked.problems);
         let found = !problems.findings.is_empty() || !problems.others.is_empty();
-        if found && self.refusals() < MOST_REFUSALS {
+        if found && self.refusals() < MOST_REFUSALS && !self.was_told(&problems, stage) {
             return ToolCallEnd::refused(self.describe_problems(&problems));
         }
         let mut work = StageResult::new(ControllerOutcome::Success);
@@ -91,6 +92,43 @@ impl StageConversation<'_> {
     fn refusals(&self) -> usize {
         let sent_back = |entry: &&ConversationEntry| matches!(entry, ConversationEntry::Result { tool, ok: false, .. } if tool == HAND_IN);
         self.stage_entries().iter().filter(sent_back).count()
+    }
+
+    /// Whether a hand-in was sent back for all of this before: the model hands in all the same, and says why. A report
+    /// that does not fit is never accepted so.
+    fn was_told(&self, problems: &HandInProblems, stage: Stage) -> bool {
+        let sent_back: Vec<&str> = self
+            .told_entries(stage)
+            .iter()
+            .filter_map(|entry| match entry {
+                ConversationEntry::Result { tool, ok: false, text, .. } if tool == HAND_IN => {
+                    Some(text.as_str())
+                }
+                _ => None,
+            })
+            .collect();
+        let told = |finding: &Violation| {
+            let line = describe_findings(std::slice::from_ref(finding));
+            sent_back.iter().any(|text| text.contains(line.trim_end()))
+        };
+        problems.others.is_empty() && problems.findings.iter().all(told)
+    }
+
+    /// The entries of the stage; what was accepted in a roadmap is so in its schedule.
+    fn told_entries(&self, stage: Stage) -> &[ConversationEntry] {
+        let talk = self.talk.conversation.as_deref();
+        let entries = talk.map(|talk| talk.entries.as_slice()).unwrap_or_default();
+        let stages: Vec<usize> = (0..entries.len())
+            .filter(|at| {
+                matches!(
+                    &entries[*at],
+                    ConversationEntry::Prompt { source: PromptSource::Stage, .. }
+                )
+            })
+            .collect();
+        let back = if stage == Stage::Schedule { 2 } else { 1 };
+        let from = stages.len().checked_sub(back).or(stages.len().checked_sub(1));
+        from.and_then(|at| stages.get(at)).map_or(entries, |at| &entries[*at..])
     }
 
     fn find_problems(&self, stage: Stage) -> HandInProblems {

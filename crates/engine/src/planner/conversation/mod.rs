@@ -7,6 +7,7 @@
 mod calls;
 mod draft_changes;
 mod hand_in;
+mod operation_fields;
 mod operations;
 mod plan_words;
 mod readings;

@@ -9,6 +9,7 @@ use jiff::civil::Time;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::operation_fields::unused_fields;
 use planwright_model::{
     DateField, ExitCriterion, LagBasis, LinkKind, LinkOrigin, NodeDependency, NodeFields,
     NodeOrigin, NodePlace, NodeType, PlanContext, PlanDate, PlanEdit, PlanNode, PlanOutline,
@@ -97,6 +98,10 @@ pub(in crate::planner) struct AppliedOperations {
     pub(super) steps: Vec<EditStep>,
     /// What could not be done, each with its number.
     pub(in crate::planner) refused: Vec<String>,
+    /// What was done otherwise than it was written, or not used, each with its number.
+    pub(in crate::planner) notes: Vec<String>,
+    /// Nodes that were added by these operations.
+    added: BTreeSet<TaskId>,
     /// Nodes that are locked from now on.
     pub(super) newly_locked: Vec<TaskId>,
 }
@@ -117,10 +122,14 @@ impl WorkingDraft {
         let before = self.clone();
         let mut applied = AppliedOperations::default();
         for (number, value) in (1..).zip(operations) {
-            if let Err(why) = self.apply_operation(value, &mut applied) {
-                let op = value.get("op").and_then(Value::as_str).unwrap_or("?");
-                let id = value.get("id").and_then(Value::as_str).unwrap_or_default();
-                applied.refused.push(format!("operation {number} ({op} {id}): {why}"));
+            let op = value.get("op").and_then(Value::as_str).unwrap_or("?");
+            let id = value.get("id").and_then(Value::as_str).unwrap_or_default();
+            let name = format!("operation {number} ({})", format!("{op} {id}").trim_end());
+            match self.apply_operation(value, &mut applied) {
+                Ok(notes) => {
+                    applied.notes.extend(notes.iter().map(|note| format!("{name}: {note}")));
+                }
+                Err(why) => applied.refused.push(format!("{name}: {why}")),
             }
         }
         self.finish_changes(&before);
@@ -149,17 +158,78 @@ impl WorkingDraft {
         Ok(())
     }
 
+    /// Applies one operation; what comes back is what the model should know about it.
     fn apply_operation(
         &mut self,
         value: &Value,
         applied: &mut AppliedOperations,
-    ) -> Result<(), String> {
-        let operation: PlanOperation = serde_json::from_value(value.clone())
+    ) -> Result<Vec<String>, String> {
+        let mut operation: PlanOperation = serde_json::from_value(value.clone())
             .map_err(|error| format!("it cannot be read: {error}"))?;
-        let edit = self.read_edit(&operation)?;
+        let unused = unused_fields(value).into_iter();
+        let mut notes: Vec<String> =
+            unused.map(|field| format!("`{field}` is not used by this operation")).collect();
+        if operation.role == Some(Role::Gate) && self.has_work(&operation) {
+            operation.role = Some(Role::Review);
+            notes.push("a gate has no work of its own, so its role is review".to_owned());
+        }
+        let edit = self.read_edit(&operation, &applied.added)?;
         self.apply_edit(&edit, applied)?;
-        if operation.op == OperationKind::Link {
-            self.complete_link(&operation)?;
+        match operation.op {
+            OperationKind::Add => applied.added.extend(operation.id.as_deref().map(TaskId::from)),
+            OperationKind::Change => self.replace_links(&operation, applied)?,
+            OperationKind::Link => self.complete_link(&operation)?,
+            _ => {}
+        }
+        Ok(notes)
+    }
+
+    /// Whether a node is, or becomes, something that takes time.
+    fn has_work(&self, operation: &PlanOperation) -> bool {
+        let known = operation.id.as_deref().and_then(|id| self.outline.find_node(&id.into()));
+        let point = operation.kind.as_deref() == Some("milestone")
+            || known.is_some_and(|node| node.milestone);
+        let works = matches!(operation.doer.as_deref(), Some("agent" | "shell"))
+            || operation.minutes.is_some_and(|minutes| minutes > 0)
+            || known.is_some_and(|node| node.work_minutes() > 0);
+        works && !point
+    }
+
+    /// Gives a node exactly the links that `needs` and `needed_by` name; those that stay keep their lags.
+    fn replace_links(
+        &mut self,
+        operation: &PlanOperation,
+        applied: &mut AppliedOperations,
+    ) -> Result<(), String> {
+        let node = named(operation.id.as_ref(), "id")?;
+        for (listed, into) in [(&operation.needs, true), (&operation.needed_by, false)] {
+            let Some(listed) = listed else { continue };
+            let listed = ids(listed);
+            let ends = |link: &NodeDependency| {
+                if into {
+                    (link.to.clone(), link.from.clone())
+                } else {
+                    (link.from.clone(), link.to.clone())
+                }
+            };
+            let now: Vec<TaskId> = self
+                .roadmap
+                .dependencies
+                .iter()
+                .map(ends)
+                .filter(|(own, _)| *own == node)
+                .map(|(_, other)| other)
+                .collect();
+            let pair = |other: &TaskId| {
+                if into { (other.clone(), node.clone()) } else { (node.clone(), other.clone()) }
+            };
+            for (from, to) in now.iter().filter(|other| !listed.contains(other)).map(pair) {
+                self.apply_edit(&PlanEdit::Unlink { from, to }, applied)?;
+            }
+            for (from, to) in listed.iter().filter(|other| !now.contains(other)).map(pair) {
+                let link = PlanEdit::Link { from, to, kind: LinkKind::FS, lag_minutes: 0 };
+                self.apply_edit(&link, applied)?;
+            }
         }
         Ok(())
     }
@@ -185,10 +255,14 @@ impl WorkingDraft {
         }
     }
 
-    fn read_edit(&self, operation: &PlanOperation) -> Result<PlanEdit, String> {
+    fn read_edit(
+        &self,
+        operation: &PlanOperation,
+        added: &BTreeSet<TaskId>,
+    ) -> Result<PlanEdit, String> {
         let node = || named(operation.id.as_ref(), "id");
         Ok(match operation.op {
-            OperationKind::Add => self.read_insert(operation)?,
+            OperationKind::Add => self.read_insert(operation, added)?,
             OperationKind::Change => {
                 PlanEdit::Change { node: node()?, fields: read_fields(operation)? }
             }
@@ -234,17 +308,36 @@ impl WorkingDraft {
         })
     }
 
-    fn read_insert(&self, operation: &PlanOperation) -> Result<PlanEdit, String> {
-        let place = match (&operation.under, &operation.after, &operation.before) {
-            (_, Some(id), _) => NodePlace::After(id.trim().into()),
-            (_, None, Some(id)) => NodePlace::Before(id.trim().into()),
-            (Some(id), ..) => NodePlace::Under(id.trim().into()),
-            _ => NodePlace::Under(self.outline.root_id.clone()),
+    /// Where a new node goes. Nodes of one call stand in the order of the call; else one that is added goes before the
+    /// milestone that ends its parent.
+    fn read_place(&self, operation: &PlanOperation, added: &BTreeSet<TaskId>) -> NodePlace {
+        let parent = match (&operation.under, &operation.after, &operation.before) {
+            (_, Some(id), _) => return NodePlace::After(id.trim().into()),
+            (_, None, Some(id)) => return NodePlace::Before(id.trim().into()),
+            (Some(id), ..) => id.trim().into(),
+            _ => self.outline.root_id.clone(),
         };
+        let stream = operation.stream.as_deref().map(str::trim).filter(|name| !name.is_empty());
+        let stream = stream.unwrap_or(planwright_model::outline::MAIN_STREAM);
+        let tree = self.outline.node_tree();
+        let last = tree.children(&parent).filter(|child| child.stream == stream).last();
+        match last.filter(|last| added.contains(&last.id)) {
+            Some(last) => NodePlace::After(last.id.clone()),
+            None => NodePlace::Under(parent),
+        }
+    }
+
+    fn read_insert(
+        &self,
+        operation: &PlanOperation,
+        added: &BTreeSet<TaskId>,
+    ) -> Result<PlanEdit, String> {
+        let place = self.read_place(operation, added);
         let mut fields = read_fields(operation)?;
         fields.id = operation.id.as_deref().map(read_new_id).transpose()?;
         fields.stream = operation.stream.clone().filter(|stream| !stream.trim().is_empty());
-        if matches!(place, NodePlace::Under(_)) && fields.stream.is_none() {
+        let beside = operation.after.is_some() || operation.before.is_some();
+        if !beside && fields.stream.is_none() {
             fields.stream = Some(planwright_model::outline::MAIN_STREAM.to_owned());
         }
         let kind = operation.kind.as_deref().unwrap_or("task");

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use jiff::civil::Date;
 
 use planwright_model::{
-    Fact, FactSource, LagBasis, LinkKind, NodeDependency, NodeStatus, PlanContext, PlanNode,
-    PlanOutline, Recurrence, Roadmap, Role, RunKind, Schedule, Severity, TaskId, Violation,
-    Weekday,
+    AssumptionOrigin, Fact, FactSource, LagBasis, LinkKind, NodeDependency, NodeStatus,
+    PlanContext, PlanNode, PlanOutline, Recurrence, Roadmap, Role, RunKind, Schedule, Severity,
+    TaskId, Violation, Weekday,
 };
 use planwright_schedule::OtherBlock;
 use planwright_state::{AgentConversation, PlanningSlice};
@@ -275,35 +275,38 @@ pub(super) fn describe_time(
             let _ = writeln!(text, "{weekday:?}: {}", spans.join(", "));
         }
     }
-    let days: Vec<String> = context
-        .calendar
-        .days_off
-        .range(limits.start..)
-        .take(MAX_LISTED)
-        .map(ToString::to_string)
-        .collect();
+    let days = describe_days(context.calendar.days_off.range(limits.start..).copied());
     if !days.is_empty() {
-        let _ = writeln!(text, "Days off: {}", days.join(", "));
+        let _ = writeln!(text, "Days off, for everybody: {days}");
     }
-    let _ =
-        writeln!(text, "The person you talk with: at most {} min a day.", limits.max_daily_minutes);
+    let assumed = |key: &str| {
+        let known = context.find_assumption(key);
+        let guessed = known.is_some_and(|value| value.origin != AssumptionOrigin::User);
+        if guessed { " (assumed)" } else { "" }
+    };
+    let is_stated = limits.hard.contains("max_daily_minutes");
+    let usual = if is_stated { "" } else { " (usual, not stated)" };
+    let _ = writeln!(
+        text,
+        "The person you talk with: at most {} min a day{usual}.",
+        limits.max_daily_minutes
+    );
     if let Some(minutes) = limits.weekly_minutes {
-        let _ = writeln!(text, "{minutes} min a week for this plan.");
+        let guessed = assumed("weekly_minutes");
+        let _ = writeln!(text, "{minutes} min a week for this plan{guessed}.");
     }
     if let Some(deadline) = limits.deadline {
         let _ = writeln!(text, "Deadline: {}", day(deadline.local_date()));
     }
     if let Some(weeks) = limits.horizon_weeks {
-        let _ = writeln!(text, "Horizon: {weeks} weeks");
+        let _ = writeln!(text, "Horizon: {weeks} weeks{}", assumed("horizon_weeks"));
     }
     for person in &context.people {
         let week = person
             .weekly_minutes
             .map_or("no limit".into(), |minutes| format!("{minutes} min a week"));
-        let away: Vec<String> =
-            person.days_off.iter().take(MAX_LISTED).map(Date::to_string).collect();
-        let away =
-            if away.is_empty() { String::new() } else { format!(", away {}", away.join(" ")) };
+        let away = describe_days(person.days_off.iter().copied());
+        let away = if away.is_empty() { away } else { format!(", away {away}") };
         let _ = writeln!(text, "{}: {week}{away}", person.name);
     }
     let ahead = events.iter().filter(|event| event.start.local_date() >= limits.start);
@@ -312,6 +315,21 @@ pub(super) fn describe_time(
     }
     text.push_str(&describe_load(others));
     text
+}
+
+/// Days in order, those that follow each other as a span.
+fn describe_days(days: impl Iterator<Item = Date>) -> String {
+    let mut spans: Vec<(Date, Date)> = Vec::new();
+    for date in days {
+        match spans.last_mut().filter(|(_, last)| last.tomorrow().is_ok_and(|next| next == date)) {
+            Some(span) => span.1 = date,
+            None => spans.push((date, date)),
+        }
+    }
+    let words = spans.iter().take(MAX_LISTED).map(|(first, last)| {
+        if first == last { first.to_string() } else { format!("{first} to {last}") }
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// What other plans take, by plan and week.

@@ -1,5 +1,7 @@
 //! Facts of a model: words of the person's with what was understood of them, and what follows for the limits of the plan.
 
+use std::collections::BTreeSet;
+
 use jiff::civil::{Date, Time, time};
 use serde::Deserialize;
 use serde_json::Value;
@@ -31,13 +33,17 @@ pub(super) struct WrittenFact {
     person: Option<String>,
     role: Option<String>,
     weekly_hours: Option<f64>,
+    daily_hours: Option<f64>,
     minutes: Option<u32>,
     days: Option<u32>,
     times: Option<Vec<WrittenTime>>,
+    weekdays: Option<Vec<Weekday>>,
     amount: Option<u64>,
     currency: Option<String>,
     noun: Option<String>,
     place: Option<String>,
+    /// Numbers of facts that these later words take the place of.
+    replaces: Option<Vec<u32>>,
 }
 
 /// Times of the week at which work may happen, as a model writes them.
@@ -79,7 +85,14 @@ impl WrittenFact {
         };
         let subject = || self.subject(talk);
         Ok(Some(match kind {
-            "deadline" => FactReading::Deadline { on: date(self.on, "on")? },
+            "deadline" => match subject()? {
+                FactSubject::Plan => FactReading::Deadline { on: date(self.on, "on")? },
+                part => FactReading::Window {
+                    subject: part,
+                    from: first_day(talk),
+                    to: date(self.on, "on")?,
+                },
+            },
             "start" => FactReading::Start { on: date(self.on, "on")? },
             "fixed_date" => {
                 FactReading::FixedDate { subject: subject()?, on: date(self.on, "on")? }
@@ -89,15 +102,23 @@ impl WrittenFact {
                 from: date(self.from, "from")?,
                 to: date(self.to, "to")?,
             },
+            "absence" if self.weekdays.is_some() => FactReading::WeekdaysOff {
+                person: self.other_person(),
+                days: self.weekdays.clone().unwrap_or_default(),
+            },
             "absence" => FactReading::Absence {
                 person: self.other_person(),
                 from: date(self.from.or(self.on), "from")?,
                 to: date(self.to.or(self.on).or(self.from), "to")?,
             },
+            "capacity" if self.weekly_hours.is_none() && self.daily_hours.is_some() => {
+                self.daily_capacity()?
+            }
             "capacity" => FactReading::Capacity {
                 person: self.other_person(),
                 weekly_minutes: self.weekly_minutes()?,
             },
+            "working_times" if self.other_person().is_some() => self.others_weekdays()?,
             "working_times" => {
                 let times = self.times.iter().flatten().map(WrittenTime::read);
                 let times: Vec<FactWorkingTime> = times.collect::<Result<_, _>>()?;
@@ -145,6 +166,29 @@ impl WrittenFact {
         }
     }
 
+    /// Hours a day: a limit of the person's days, and for others as much a week as five such days have.
+    fn daily_capacity(&self) -> Result<FactReading, String> {
+        let hours = self.daily_hours.filter(|hours| (0.0..=24.0).contains(hours));
+        let minutes = hours.map(|hours| (hours * 60.0).round() as u32);
+        let minutes = minutes.ok_or("`daily_hours` is between 0 and 24")?;
+        Ok(match self.other_person() {
+            Some(name) => FactReading::Capacity { person: Some(name), weekly_minutes: minutes * 5 },
+            None => FactReading::DailyCapacity { minutes },
+        })
+    }
+
+    /// The working days of somebody else: on all others they do not work. Hours of theirs are not kept.
+    fn others_weekdays(&self) -> Result<FactReading, String> {
+        let times = self.times.iter().flatten();
+        let works: Vec<Weekday> =
+            times.filter_map(|time| time.weekdays.clone()).flatten().collect();
+        if works.is_empty() {
+            return Err("give `weekdays` in `times`: hours of the day are kept only for the person you talk with".to_owned());
+        }
+        let days = Weekday::ALL.into_iter().filter(|day| !works.contains(day)).collect();
+        Ok(FactReading::WeekdaysOff { person: self.other_person(), days })
+    }
+
     fn length(&self) -> Result<FactLength, String> {
         match (self.minutes, self.days) {
             (Some(minutes), _) => Ok(FactLength::Minutes(minutes)),
@@ -165,6 +209,11 @@ impl WrittenFact {
         }
         Ok(self.subject.as_deref().map_or(FactSubject::Plan, |words| find_subject(talk, words)))
     }
+}
+
+/// The first day of the plan: a part that is due has the time from then on.
+fn first_day(talk: &PlanningSlice) -> Date {
+    talk.context.as_deref().map_or(Date::MIN, |context| context.constraints.start)
 }
 
 /// A subject by an id, the word for the plan, or any other words.
@@ -192,7 +241,7 @@ pub(super) fn fact_events(
     talk: &PlanningSlice,
     written: &WrittenFact,
     was_read: &dyn Fn(&str) -> bool,
-) -> Result<(Vec<FactEvent>, Option<FactReading>), String> {
+) -> Result<(Vec<FactEvent>, Fact), String> {
     let text = written.text.trim();
     if text.is_empty() {
         return Err("`text` is empty".to_owned());
@@ -213,25 +262,66 @@ pub(super) fn fact_events(
     let known = talk
         .facts
         .active()
-        .any(|fact| fact.reading == reading && normalize(&fact.text) == normalize(text));
-    if known {
-        return Ok((Vec::new(), reading));
+        .find(|fact| fact.reading == reading && normalize(&fact.text) == normalize(text));
+    if let Some(known) = known {
+        return Ok((Vec::new(), known.clone()));
     }
     let id = talk.facts.next_id();
     let fact = Fact { part_of, reading: reading.clone(), ..Fact::new(id, source, text) };
-    let replaced: Vec<u32> = reading
-        .iter()
-        .flat_map(|reading| talk.facts.replaced_by(reading))
-        .filter(|earlier| earlier.part_of.is_some())
-        .map(|earlier| earlier.id)
-        .collect();
-    let mut events = vec![FactEvent::Recorded { fact }];
+    // The number stays: tasks name it as their evidence.
+    if let Some(earlier) = talk.facts.active().find(|earlier| is_read_again(earlier, &fact)) {
+        let (id, text, reading) = (earlier.id, earlier.text.clone(), fact.reading.clone());
+        let event = FactEvent::Corrected { id, text, reading, by: Actor::Person };
+        return Ok((vec![event], Fact { id, ..fact }));
+    }
+    let mut replaced = replaced_facts(talk, written, part_of)?;
+    let same = reading.iter().flat_map(|reading| talk.facts.replaced_by(reading));
+    replaced.extend(same.filter(|earlier| earlier.part_of.is_some()).map(|earlier| earlier.id));
+    let mut events = vec![FactEvent::Recorded { fact: fact.clone() }];
     events.extend(replaced.into_iter().map(|earlier| FactEvent::Withdrawn {
         id: earlier,
         by: Actor::Person,
         replaced_by: Some(id),
     }));
-    Ok((events, reading))
+    Ok((events, fact))
+}
+
+/// The facts that a later statement takes back or replaces. Only what was said after them can.
+fn replaced_facts(
+    talk: &PlanningSlice,
+    written: &WrittenFact,
+    part_of: Option<u32>,
+) -> Result<BTreeSet<u32>, String> {
+    let mut replaced = BTreeSet::new();
+    for id in written.replaces.iter().flatten() {
+        let earlier = talk.facts.active().find(|fact| fact.id == *id);
+        let earlier = earlier.ok_or_else(|| format!("`replaces`: there is no fact {id}"))?;
+        let Some(whole) = earlier.part_of else {
+            return Err(format!("`replaces`: fact {id} is a whole statement, which is kept"));
+        };
+        if part_of.is_none_or(|later| later <= whole) {
+            return Err(format!("`replaces`: nothing was said about fact {id} after it"));
+        }
+        replaced.insert(*id);
+    }
+    Ok(replaced)
+}
+
+/// Whether the same words are read once more, now about a node that did not exist before.
+fn is_read_again(earlier: &Fact, now: &Fact) -> bool {
+    let about_node = |reading: &FactReading| {
+        matches!(
+            reading,
+            FactReading::FixedDate { subject: FactSubject::Node(_), .. }
+                | FactReading::Window { subject: FactSubject::Node(_), .. }
+                | FactReading::Duration { subject: FactSubject::Node(_), .. }
+        )
+    };
+    let (Some(before), Some(after)) = (&earlier.reading, &now.reading) else { return false };
+    std::mem::discriminant(before) == std::mem::discriminant(after)
+        && about_node(after)
+        && !about_node(before)
+        && normalize(&earlier.text) == normalize(&now.text)
 }
 
 /// The statement that a quote is from, the latest first.

@@ -34,14 +34,14 @@ impl Planner {
         let redact = |text: &str| client.redactor.redact(text).into_owned();
         ConversationOpening {
             task: Digest::from_json(&json!(["planning", talk.thread_id])),
-            system: redact(&self.system_prompt(client, talk)),
+            system: redact(&self.system_prompt(client)),
             briefing: redact(&self.goal_briefing(client, talk, now)),
             tools: Vec::new(),
             result_tokens: result_share(client.dialogue.model().info()),
         }
     }
 
-    fn system_prompt(&self, client: &ModelClient, talk: &PlanningSlice) -> String {
+    fn system_prompt(&self, client: &ModelClient) -> String {
         let mut parts = vec![client.prompts.text("open_planner").to_owned()];
         let mut kinds = String::from("## Known subtypes");
         for kind in PatternType::ALL {
@@ -51,7 +51,6 @@ impl Planner {
             let _ = write!(kinds, "\n- the person's own: {}", self.own_subtypes.join(", "));
         }
         parts.push(kinds);
-        parts.push(format!("## The person's policy\n{}", policy_words(talk)));
         parts.push(format!("## Data\n{DATA_RULE}"));
         let workspace = client.workspace.as_ref().map(|one| one.toolbox().workspace());
         parts.extend(workspace.and_then(|workspace| project_instructions(workspace)));
@@ -92,7 +91,8 @@ impl Planner {
         if !facts.is_empty() {
             let _ = writeln!(text, "What was said and applies:\n{facts}");
         }
-        if talk.place.state == PlanState::CollectContext {
+        let unread = talk.facts.active().all(|fact| fact.reading.is_none());
+        if talk.place.state == PlanState::CollectContext && unread {
             let hints = said_hints(talk, self.goal_parse_context(now), today);
             if !hints.is_empty() {
                 let hints = hints.join("; ");
@@ -116,8 +116,10 @@ impl Planner {
         if talk.outline.is_some() {
             let _ = writeln!(text, "{}", describe_plan(talk));
         }
-        if let (PlanState::DraftSchedule, Some(outline), Some(roadmap), Some(schedule)) =
-            (talk.place.state, &talk.outline, &talk.roadmap, &talk.schedule)
+        let dated =
+            talk.place.state == PlanState::DraftSchedule || !talk.change_requests.is_empty();
+        if let (true, Some(outline), Some(roadmap), Some(schedule)) =
+            (dated, &talk.outline, &talk.roadmap, &talk.schedule)
         {
             let _ = writeln!(text, "{}", describe_schedule(outline, roadmap, schedule));
         }
@@ -172,13 +174,15 @@ fn policy_words(talk: &PlanningSlice) -> String {
     )
 }
 
-fn stage_heading(talk: &PlanningSlice) -> &'static str {
-    match talk.place.state {
-        PlanState::CollectContext => "# Stage: context",
-        PlanState::DraftOutline => "# Stage: outline",
-        PlanState::DraftRoadmap => "# Stage: roadmap",
-        _ => "# Stage: schedule",
-    }
+fn stage_heading(talk: &PlanningSlice) -> String {
+    let stage = match talk.place.state {
+        PlanState::CollectContext => "context",
+        PlanState::DraftOutline => "outline",
+        PlanState::DraftRoadmap => "roadmap",
+        _ => "schedule",
+    };
+    let asked = if talk.change_requests.is_empty() { "" } else { ", for change requests" };
+    format!("# Stage: {stage}{asked}")
 }
 
 /// Why the stage is entered: requests, what was turned down, what was found wrong.

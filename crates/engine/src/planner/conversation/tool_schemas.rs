@@ -104,21 +104,27 @@ fn fact_tool() -> ConversationTool {
             "from": described("string", "YYYY-MM-DD: first day of a window or an absence"),
             "to": described("string", "YYYY-MM-DD: last day of it"),
             "node": described("string", "id of the node it is about"),
-            "subject": described("string", "or words that the title of the node will have; without either it is about the whole plan"),
+            "subject": described("string", "or words that only the title of its node will have; without either it is about the whole plan"),
             "then": described("string", "order: id or words of what comes later"),
-            "person": described("string", "name; without one it is the person you talk with"),
+            "person": described("string", "name; without one it is the person you talk with, or everybody for an absence"),
             "role": words(),
-            "weekly_hours": {"type": "number"},
+            "weekly_hours": described("number", "capacity: the most of a week"),
+            "daily_hours": described("number", "capacity: or the most of a day"),
             "minutes": described("integer", "duration: minutes of work"),
-            "days": described("integer", "duration: days from first to last"),
+            "days": described("integer", "duration: the most days from first to last"),
             "times": list(&time),
+            "weekdays": described("array", "absence: mon to sun, for somebody who never works on them"),
             "amount": {"type": "integer"},
             "currency": words(),
             "noun": described("string", "count: singular"),
             "place": words(),
+            "replaces": described("array", "numbers of facts that these later words of the person change or take back"),
         }),
         &["text", "kind"],
     );
+    let mut fact = fact;
+    fact["properties"]["weekdays"]["items"] = words();
+    fact["properties"]["replaces"]["items"] = json!({"type": "integer"});
     tool(
         FACT,
         "Record what was said, with the reading that the rules check later. Give all of them in one call.",
@@ -160,7 +166,7 @@ fn pattern_tool() -> ConversationTool {
 }
 
 /// Fields of an operation that are words, with what they mean where the name does not say it.
-const OPERATION_WORDS: [(&str, &str); 26] = [
+const OPERATION_WORDS: [(&str, &str); 20] = [
     ("id", "the node; for add its new id, short and in plain letters, used in later operations"),
     ("under", "add, move: last below this node; goal is the top"),
     ("after", ""),
@@ -181,22 +187,41 @@ const OPERATION_WORDS: [(&str, &str); 26] = [
     ("from", "link, unlink"),
     ("to", "link, unlink"),
     ("date", "without it the date is cleared"),
-    ("kind", "of an added node: phase, cycle, sub_goal, task, sub_task or milestone"),
-    ("doer", "human, agent or shell"),
-    ("role", "work, practice, reflection, review, deliverable, gate, setup or habit"),
-    ("link", "FS, SS, FF or SF"),
-    ("field", "date: fixed_start, fixed_end, not_before or due"),
-    ("op", "add, change, move, remove, split, merge, link, unlink, assign, date or lock"),
+];
+
+/// Fields that are one of a few words.
+const OPERATION_CHOICES: [(&str, &[&str], &str); 6] = [
+    (
+        "op",
+        &[
+            "add", "change", "move", "remove", "split", "merge", "link", "unlink", "assign",
+            "date", "lock",
+        ],
+        "add, change: id and fields of the node; move: id and under, after or before; remove, lock: id; link, unlink: from, to; assign: id, owner; date: id, field, date",
+    ),
+    (
+        "kind",
+        &["phase", "cycle", "sub_goal", "task", "sub_task", "milestone"],
+        "of an added node; task unless named",
+    ),
+    ("doer", &["human", "agent", "shell"], ""),
+    (
+        "role",
+        &["work", "practice", "reflection", "review", "deliverable", "gate", "setup", "habit"],
+        "work unless named; a gate is a point at which somebody decides, without work of its own",
+    ),
+    ("link", &["FS", "SS", "FF", "SF"], "FS unless named"),
+    ("field", &["fixed_start", "fixed_end", "not_before", "due"], "date"),
 ];
 
 /// Fields that are lists of words.
 const OPERATION_LISTS: [(&str, &str); 7] = [
     ("ids", "merge"),
-    ("needs", "ids that it waits for"),
-    ("needed_by", "ids that wait for it"),
+    ("needs", "ids that it waits for; in change exactly these"),
+    ("needed_by", "ids that wait for it; in change exactly these"),
     ("risks", ""),
     ("assumptions", ""),
-    ("evidence", "numbers of facts, or path:lines"),
+    ("evidence", "numbers of facts as listed, or path:lines"),
     ("tags", ""),
 ];
 
@@ -219,6 +244,9 @@ fn operation_schema() -> Value {
     };
     for (name, meaning) in OPERATION_WORDS {
         add(name, words(), meaning);
+    }
+    for (name, values, meaning) in OPERATION_CHOICES {
+        add(name, json!({"type": "string", "enum": values}), meaning);
     }
     for (name, meaning) in OPERATION_LISTS {
         add(name, list(&words()), meaning);
@@ -260,8 +288,11 @@ fn criterion_schema() -> Value {
     let kinds = ["command", "file_exists", "json_path", "text", "judged"];
     object(
         &json!({
-            "kind": {"type": "string", "enum": kinds},
-            "command": words(), "path": words(), "equals": {}, "text": words(),
+            "kind": {"type": "string", "enum": kinds, "description": "judged: an agent's work is judged by `text`; text: for people to read"},
+            "command": described("string", "command: run in the workspace by a shell; met if it exits with 0"),
+            "path": described("string", "file_exists: the file; json_path: such as $.warnings, in what the task's command printed"),
+            "equals": {"description": "json_path: the value there"},
+            "text": words(),
         }),
         &["kind"],
     )

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::civil::Date;
 
 use super::{BrokenReading, FactCheck, LocalBlock, break_of_all};
-use planwright_model::{FactLength, FactSubject, LinkKind, PlanDate, PlanNode, TaskId};
+use planwright_model::{FactLength, FactSubject, LinkKind, PlanDate, PlanNode, TaskId, Weekday};
 use planwright_text::units;
 
 impl FactCheck<'_> {
@@ -108,6 +108,23 @@ impl FactCheck<'_> {
             !repeats(block) && block.start.date() <= days.1 && block.last_day() >= days.0
         })?;
         Some(self.misplaced(block.leaf, block.start.date().max(days.0)))
+    }
+
+    /// Nobody works on a day of the week on which they never do, unless the day was stated.
+    pub(super) fn check_weekdays_off(
+        &self,
+        person: Option<&str>,
+        days: &[Weekday],
+    ) -> Option<BrokenReading> {
+        let theirs = |block: &&LocalBlock<'_>| match (person, block.leaf.other_owner()) {
+            (None, None) => true,
+            (Some(name), Some(owner)) => name.eq_ignore_ascii_case(owner),
+            _ => false,
+        };
+        let block = self.blocks.iter().filter(theirs).find(|block| {
+            !block.has_stated_time() && days.contains(&Weekday::from_date(block.start.date()))
+        })?;
+        Some(self.misplaced(block.leaf, block.start.date()))
     }
 
     /// One thing ends before another starts.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
+
 use super::{BrokenReading, FactCheck, LocalBlock, break_of_all, subjects};
 use planwright_model::{FactWorkingTime, IsoWeek, TaskId};
 use planwright_text::units;
@@ -31,6 +33,25 @@ impl FactCheck<'_> {
         let what = format!(
             "the week of {} has {}, \"{}\" included",
             self.format_day(first),
+            units::format_planned(minutes.into()),
+            self.title(node)
+        );
+        Some(BrokenReading::new([node.clone()], what))
+    }
+
+    /// No day has more of the person's own work than they have hours on it.
+    pub(super) fn check_daily_capacity(&self, most: u32) -> Option<BrokenReading> {
+        let own = |block: &&LocalBlock<'_>| !block.is_others() && !block.has_stated_time();
+        let mut days: BTreeMap<Date, (u32, &TaskId)> = BTreeMap::new();
+        for block in self.blocks.iter().filter(own) {
+            let (sum, last) = days.entry(block.start.date()).or_insert((0, &block.leaf.id));
+            *sum = sum.saturating_add(block.minutes);
+            *last = &block.leaf.id;
+        }
+        let (day, (minutes, node)) = days.into_iter().find(|(_, (sum, _))| *sum > most)?;
+        let what = format!(
+            "{} has {}, \"{}\" included",
+            self.format_day(day),
             units::format_planned(minutes.into()),
             self.title(node)
         );

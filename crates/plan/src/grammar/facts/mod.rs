@@ -114,6 +114,10 @@ impl<'a> FactCheck<'a> {
             FactReading::Capacity { person, weekly_minutes } => {
                 self.check_capacity(person.as_deref(), *weekly_minutes)
             }
+            FactReading::WeekdaysOff { person, days } => {
+                self.check_weekdays_off(person.as_deref(), days)
+            }
+            FactReading::DailyCapacity { minutes } => self.check_daily_capacity(*minutes),
             FactReading::WorkingTimes { times } => self.check_working_times(times),
             FactReading::Person { name, role } => self.check_person(name, role.as_deref()?),
             FactReading::Budget { amount, currency } => {

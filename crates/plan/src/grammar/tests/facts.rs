@@ -139,6 +139,19 @@ fn absences_hours_and_times_of_the_week_are_kept() {
     expect(capacity(240), None);
     expect(capacity(180), Some("the week of Mon 1 Jun has 4 h, \"Title p2.t2\" included."));
     assert_eq!(breaks_in(&shared, capacity(180)), None);
+    let off = |person: Option<&str>| FactReading::WeekdaysOff {
+        person: person.map(str::to_owned),
+        days: vec![Weekday::Mon],
+    };
+    expect(off(None), Some("\"Title p1.t1\" is planned for Mon 1 Jun."));
+    expect(off(Some("Anna")), None);
+    assert_eq!(
+        breaks_in(&shared, off(Some("anna"))).as_deref(),
+        Some("\"Title p1.t2\" is planned for Mon 1 Jun.")
+    );
+    let daily = |minutes| FactReading::DailyCapacity { minutes };
+    expect(daily(240), None);
+    expect(daily(180), Some("Mon 1 Jun has 4 h, \"Title p2.t2\" included."));
     let only = |days: &[Weekday], hours: Option<(Time, Time)>| FactReading::WorkingTimes {
         times: vec![FactWorkingTime {
             days: days.to_vec(),
