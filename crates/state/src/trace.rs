@@ -4,6 +4,7 @@
 //! session is. Text is passed on as it was journaled; whoever draws or prints it cleans it.
 
 mod planning_projection;
+mod planning_steps;
 mod tool_choice;
 
 pub use tool_choice::{explain_tool_choice, prdv_phase};

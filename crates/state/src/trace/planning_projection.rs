@@ -1,5 +1,6 @@
 //! What a person reads of planning and of agents at work.
 
+use super::planning_steps::planning_step_text;
 use super::{EntryProjection, TraceEntryKind};
 use crate::task_words::describe_action;
 use planwright_model::agent_conversation::{PromptSource, RequestReport};
@@ -63,10 +64,8 @@ pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
         | "agent.message_sent"
         | "agent.budget_renewed"
         | "agent.revoked" => TraceEntryKind::Answered,
-        "agent.acted" => TraceEntryKind::Action,
-        "agent.observed" | "agent.concluded" | "agent.child_moved" | "planning.tool_answered" => {
-            TraceEntryKind::Observed
-        }
+        "agent.acted" | "planning.tool_answered" => TraceEntryKind::Action,
+        "agent.observed" | "agent.concluded" | "agent.child_moved" => TraceEntryKind::Observed,
         other if other.starts_with("planning.") => TraceEntryKind::Plan,
         _ => TraceEntryKind::Unknown,
     })
@@ -262,10 +261,9 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
             CatchUpWay::Replan => "everything open planned again".to_owned(),
         },
         PlanningEvent::CatchUpUndone {} => "the dates from before are back".to_owned(),
-        PlanningEvent::ToolAnswered { tool, text, .. } => {
-            let (heading, rest) = split_heading(text);
-            body = rest;
-            format!("{tool}: {heading}")
+        PlanningEvent::ToolAnswered { tool, ok, text, .. } => {
+            body = Some(format!("{tool}\n{text}"));
+            planning_step_text(tool, *ok, text)
         }
         PlanningEvent::Prompted { source, text } => {
             let (heading, rest) = prompt_text(text, None, *source);

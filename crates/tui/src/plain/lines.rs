@@ -37,6 +37,19 @@ pub(super) fn entry_line(entry: &TraceEntry, state: &SessionState, zone: &TimeZo
     }
 }
 
+/// That a model is waited for while planning, each time it is reported: ever more seldom.
+pub(super) fn waiting_line(
+    record: &Record,
+    state: &SessionState,
+    zone: &TimeZone,
+) -> Option<String> {
+    let Event::Agent(AgentEvent::ModelWaiting { task: None, .. }) = &record.event else {
+        return None;
+    };
+    let wait = state.waits.of_planning()?.describe(record.at);
+    Some(format!("[{}] {wait}", format_time_of_day(record.at, zone)))
+}
+
 /// All that a request says, and the words that answer it. A plan that it asks about is printed before.
 pub(super) fn request_lines(request: &Request, state: &SessionState) -> Vec<PrintedLine> {
     let fact = |text: String| PrintedLine::Fact(text);
@@ -90,6 +103,7 @@ pub(super) fn is_machine_step(record: &Record) -> bool {
                 | PlanningEvent::RoadmapDrafted { .. }
                 | PlanningEvent::ScheduleDrafted { .. }
                 | PlanningEvent::Judged { .. }
+                | PlanningEvent::RequestsReported { .. }
         ),
         Event::Agent(AgentEvent::Gated { .. })
         | Event::Plan(PlanEvent::Proposed { .. })

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 use self::line_meaning::{LineMeaning, interpret_line, interpret_question_word};
 use self::lines::{
     PlanVersion, all_phrases, asks_about_rows, entry_line, fact_lines, is_machine_step,
-    request_lines, status_lines, version_lines, wrap_fact,
+    request_lines, status_lines, version_lines, waiting_line, wrap_fact,
 };
 use self::typed::{LineSource, TypedLine, accepts_answer, read_typed_lines};
 use super::panes::approval::assumed_text;
@@ -212,6 +212,9 @@ impl PlainSession {
                 .filter(|_| !is_machine_step(&record))
             {
                 print_fact(&entry_line(&entry, &self.state, &self.time_zone))?;
+                said = true;
+            } else if let Some(line) = waiting_line(&record, &self.state, &self.time_zone) {
+                print_fact(&line)?;
                 said = true;
             }
         }

@@ -130,8 +130,14 @@ fn row_change(was: &PlanTextRow, row: &PlanTextRow, other_place: bool) -> Option
         return Some(PlanRowChange::Changed);
     }
     let days = row.kind == PlanRowKind::Task && was.days != row.days;
-    let moved = days || other_place || was.needs != row.needs;
+    let moved = days || other_place || !has_same_needs(was, row);
     moved.then_some(PlanRowChange::Moved)
+}
+
+/// Whether a row waits for the same rows, in whatever order they are listed.
+fn has_same_needs(was: &PlanTextRow, row: &PlanTextRow) -> bool {
+    let ids = |row: &PlanTextRow| row.needs.iter().cloned().collect::<HashSet<TaskId>>();
+    ids(was) == ids(row)
 }
 
 /// One change in a line, for those who read lines: `Moved 1.1 to Sat 21 Nov, was Thu 19 Nov.`
@@ -153,7 +159,14 @@ pub fn describe_row_change(
         (PlanRowChange::Moved, Some(was)) if was.days != row.days => {
             format!("Moved {name} to {}, was {}.", days(row), days(was))
         }
-        (PlanRowChange::Moved, Some(_)) => format!("Moved {name}."),
+        (PlanRowChange::Moved, Some(was)) if !has_same_needs(was, row) => {
+            let after = |row: &PlanTextRow| match row.after.as_slice() {
+                [] => "nothing".to_owned(),
+                titles => titles.join(", "),
+            };
+            format!("Moved {name}: after {}, now after {}.", after(was), after(row))
+        }
+        (PlanRowChange::Moved, Some(_)) => format!("Moved {name} to another place."),
         (PlanRowChange::Changed, Some(was)) => {
             format!("Changed {name}: {}.", field_changes(was, row, today).join("; "))
         }
@@ -180,7 +193,7 @@ pub(super) fn field_changes(was: &PlanTextRow, row: &PlanTextRow, today: Date) -
     ];
     let nothing = |text: String| if text.is_empty() { "nothing".to_owned() } else { text };
     // Another title of what it waits for is a change there.
-    let same_needs = was.needs == row.needs;
+    let same_needs = has_same_needs(was, row);
     let changed = fields
         .into_iter()
         .filter(|(name, was, now)| was != now && !(*name == "after" && same_needs));
@@ -226,6 +239,23 @@ mod tests {
         assert_eq!(kind(&"new".into()), Some(PlanRowChange::Added));
         assert_eq!(kind(&gone.id), Some(PlanRowChange::Removed));
         assert_eq!(found.total(), 4);
+        // The order in which links are listed is no change; other links are, and are named.
+        let mut linked = before[tasks[1]].clone();
+        linked.needs = vec!["x".into(), "y".into()];
+        linked.after = vec!["X".into(), "Y".into()];
+        let mut turned = linked.clone();
+        turned.needs.reverse();
+        assert_eq!(row_change(&linked, &turned, false), None);
+        turned.needs.pop();
+        turned.after = vec!["Y".into()];
+        assert_eq!(row_change(&linked, &turned, false), Some(PlanRowChange::Moved));
+        let told = describe_row_change(
+            PlanRowChange::Moved,
+            Some(&linked),
+            &turned,
+            jiff::civil::date(2026, 11, 17),
+        );
+        assert!(told.ends_with(": after X, Y, now after Y."), "{told}");
         assert_eq!(found.counts_text(), "+ 1 added   - 1 removed   ~ 1 changed   > 1 moved");
         assert_eq!(found.removed[0].0.as_ref(), Some(&before[tasks[3] - 1].id));
         assert_eq!(compare_rows(&before, &before).total(), 0);

@@ -120,8 +120,10 @@ pub fn plan_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
 /// What became of the person's requests and questions, in the words of the model that took them up.
 fn reported_facts(state: &SessionState) -> Vec<PlanFact> {
     let fact = |report: &RequestReport| match report.outcome {
-        ReportedOutcome::Answered => {
-            PlanFact::new("Answer", planwright_text::clean_line(&report.words))
+        ReportedOutcome::Answered => PlanFact::new("Answer", report.describe_outcome()),
+        // A single request stands under it, as what was asked.
+        _ if state.planning.reports.len() == 1 => {
+            PlanFact::new("Outcome", report.describe_outcome())
         }
         _ => PlanFact::new("Request", report.describe()),
     };
@@ -173,7 +175,8 @@ fn revised_facts(source: PlanFactSource<'_>, changes: &DraftComparison) -> Vec<P
     let PlanFactSource { state, rows, today, .. } = source;
     let mut facts = Vec::new();
     let asked = state.planning.undo.last().map(|draft| draft.what.as_str());
-    if let Some(asked) = asked.filter(|what| what.starts_with('"')) {
+    let told_above = state.planning.reports.len() > 1;
+    if let Some(asked) = asked.filter(|what| what.starts_with('"') && !told_above) {
         facts.push(PlanFact::new("You asked", planwright_text::clean_line(asked)));
     }
     facts.push(PlanFact::new("Changed", changes.counts_text()).with_hint(FactHint::Fields));

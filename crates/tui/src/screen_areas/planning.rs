@@ -12,13 +12,19 @@ const FEWEST_PLAN_ROWS: u16 = 8;
 /// Gives the rows between header and footer away.
 pub(super) fn layout_planning(
     class: SizeClass,
-    rows: RemainingRows,
+    mut rows: RemainingRows,
     needs: PaneNeeds,
     areas: &mut ScreenAreas,
 ) {
     match class {
         // Before there is a draft, what is asked has the screen.
         _ if needs.graph == 0 && needs.card => areas.approval = rows.left,
+        // Before there is a draft, what the planner does has the place of the plan.
+        SizeClass::TooSmall => {}
+        _ if needs.graph == 0 => {
+            areas.approval = rows.take_bottom(2.min(rows.left.height / 2));
+            areas.trace = rows.left;
+        }
         SizeClass::Wide if needs.side_graph => layout_wide(rows, needs, areas),
         SizeClass::Wide | SizeClass::Full => layout_full(rows, needs, areas),
         SizeClass::Tabs => layout_card_and_plan(rows, needs, FEWEST_PLAN_ROWS, areas),
@@ -27,7 +33,6 @@ pub(super) fn layout_planning(
             let needs = PaneNeeds { card_rows: needs.card_rows.min(5), ..needs };
             layout_card_and_plan(rows, needs, 5, areas);
         }
-        SizeClass::TooSmall => {}
     }
 }
 

@@ -13,6 +13,7 @@ mod hostile;
 pub(crate) mod journals;
 mod key_help;
 pub(crate) mod lint;
+mod model_planning;
 mod opening;
 mod panics;
 pub(crate) mod planned;

@@ -31,6 +31,9 @@ const WRAPPED_EFFECTS: usize = 98;
 /// Columns before what follows from a key.
 const KEY_EFFECT: usize = 24;
 
+/// The longest assumption, in columns, that is said once more beside its key.
+const LONGEST_ASSUMED: usize = 34;
+
 /// What picking a row answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CardAnswer {
@@ -121,18 +124,7 @@ pub(super) fn choice_card_lines(
                 width,
             );
         }
-        let column = question.choices.iter().map(|choice| display_width(&choice.answer) + 3);
-        let column = column.max().unwrap_or(0).max(EFFECT).min(width / 2);
-        for choice in &question.choices {
-            choices.push(lines.len());
-            let answer = fit_width(&clean_line(&choice.answer), column - 2).into_owned();
-            let mut lead = format!("    {answer}");
-            for part in effect_lines(&clean_line(&choice.effect), width, column + 4) {
-                let (role, text) = (ThemeRole::Dim, format!("  {part}"));
-                lines.push(vec![(std::mem::take(&mut lead), ThemeRole::Text), (text, role)]);
-                lead = " ".repeat(column + 2);
-            }
-        }
+        push_answers(&mut lines, question, width, choices);
         if asks_kind {
             push_goal_reading(&mut lines, shown, width);
         }
@@ -157,6 +149,36 @@ pub(super) fn choice_card_lines(
         push_paragraph(&mut lines, text, ThemeRole::Dim, width);
     }
     lines
+}
+
+/// The answers of a list, each with what follows from it. Where nothing is known to follow, an answer has the whole line,
+/// and as many as it needs.
+fn push_answers(
+    lines: &mut Vec<CardLine>,
+    question: &PlanQuestion,
+    width: usize,
+    choices: &mut Vec<usize>,
+) {
+    let plain = question.choices.iter().all(|choice| choice.effect.is_empty());
+    let column = question.choices.iter().map(|choice| display_width(&choice.answer) + 3);
+    let column = column.max().unwrap_or(0).max(EFFECT).min(width / 2);
+    for choice in &question.choices {
+        choices.push(lines.len());
+        let answer = clean_line(&choice.answer);
+        if plain {
+            let parts = wrap_words(&answer, width.saturating_sub(6).max(8), 0);
+            lines.extend(
+                parts.into_iter().map(|part| vec![(format!("    {part}"), ThemeRole::Text)]),
+            );
+            continue;
+        }
+        let mut lead = format!("    {}", fit_width(&answer, column - 2));
+        for part in effect_lines(&clean_line(&choice.effect), width, column + 4) {
+            let (role, text) = (ThemeRole::Dim, format!("  {part}"));
+            lines.push(vec![(std::mem::take(&mut lead), ThemeRole::Text), (text, role)]);
+            lead = " ".repeat(column + 2);
+        }
+    }
 }
 
 /// What follows from an answer: on a wide screen all of it, on a narrow one the parts that fit its line.
@@ -332,7 +354,11 @@ fn key_columns(width: u16, request: &Request) -> u16 {
     if width >= 90 && other_keys(request).iter().all(fits) { 2 } else { 1 }
 }
 
+/// What skipping comes to. An assumption of several clauses stands above, in full.
 fn skip_words(assumed: &str) -> String {
+    if display_width(assumed) > LONGEST_ASSUMED {
+        return "uses what is written above, listed as assumed".to_owned();
+    }
     format!("uses {assumed}, listed as assumed")
 }
 

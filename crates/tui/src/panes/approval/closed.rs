@@ -13,8 +13,8 @@ use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, format_counted, styled_piece};
 use planwright_model::{Actor, RequestKind};
-use planwright_state::AnsweredRequest;
 use planwright_state::trace::{action_text, request_text};
+use planwright_state::{AnsweredRequest, ModelWait};
 
 /// Draws the rule and the line; on small screens the line alone, in a replay the rule alone.
 pub(super) fn draw_closed(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -83,10 +83,20 @@ fn draw_status_line(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
             styled_piece(" policy ", dim),
         ]);
     }
+    if let Some(wait) = planning_wait(cx) {
+        line.skip(1).put(&wait.describe(cx.now), cx.style(ThemeRole::Running));
+        return;
+    }
     line.skip(1).put("nothing needs you here", dim);
     if let Some(last) = cx.state.requests.answered.last() {
         line.skip(3).put(&format!("last: {}", answered_text(last, cx)), dim);
     }
+}
+
+/// The answer that planning waits for.
+pub(crate) fn planning_wait<'s>(cx: &PaneContext<'s>) -> Option<&'s ModelWait> {
+    let waits = !cx.mode.is_past() && cx.state.planning.is_working();
+    cx.state.waits.of_planning().filter(|_| waits)
 }
 
 /// An answer in a sentence.

@@ -17,7 +17,7 @@ pub(crate) use answers::{AnswerRow, answer_rows, sub_key, takes_text};
 pub(crate) use choice_card::{
     CardAnswer, card_answers, choice_card_rows, chosen_lever, is_choice_card, usual_answer,
 };
-pub(crate) use closed::request_subject;
+pub(crate) use closed::{planning_wait, request_subject};
 pub(crate) use content::{CardCache, CardSource, assumed_text, request_judgment};
 pub(crate) use draw::ApprovalPane;
 pub(crate) use failed::{

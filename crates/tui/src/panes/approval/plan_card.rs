@@ -131,8 +131,9 @@ fn push_fact(lines: &mut Vec<CardLine>, fact: &PlanFact, shown: CardSource<'_>, 
         "" | "Late" | "May do more" | "Corrected" => ThemeRole::Warn,
         _ => ThemeRole::Text,
     };
-    // On narrow screens every fact has one line; all of it is among the details.
-    let narrow = width < usize::from(TWO_COLUMNS) - 4 && !shown.terms;
+    // On narrow screens every fact has one line; all of it is among the details. What a model answers is read whole.
+    let told = matches!(fact.label, "Answer" | "Outcome" | "Request");
+    let narrow = width < usize::from(TWO_COLUMNS) - 4 && !shown.terms && !told;
     let parts = if narrow {
         vec![fit_clauses(fact.text_within(room), room).into()]
     } else {

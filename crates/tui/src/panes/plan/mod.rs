@@ -24,6 +24,7 @@ pub(crate) use table::TableColumn;
 pub(crate) use task_pane::SelectedTaskPane;
 pub(crate) use window::{offset_selection, row_id_at};
 
+use super::approval::planning_wait;
 use super::graph::{self, GraphPane};
 use super::timeline;
 use crate::glyphs::task_glyph;
@@ -230,7 +231,7 @@ pub(crate) fn draw_activity_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<
     let done = if planning.begun { done } else { "checked" };
     let steps = planwright_text::units::format_counted(cx.trace.total, "step");
     // While a model is waited for, that is what happens.
-    let name = match cx.state.waits.of_planning().filter(|_| planning.is_working()) {
+    let name = match planning_wait(cx) {
         Some(wait) => format!("activity · {}", wait.describe(cx.now)),
         None => format!("activity · {done}{time}, {steps}"),
     };

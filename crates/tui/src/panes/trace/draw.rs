@@ -11,6 +11,7 @@ use super::window::{WindowRow, WrappedStep};
 use crate::clock::format_time_of_day;
 use crate::glyphs::step_glyph;
 use crate::pane_context::{Pane, PaneContext};
+use crate::panes::approval::planning_wait;
 use crate::panes::graph::title_of;
 use crate::panes::trace::TraceColumns;
 use crate::screen_areas::ScreenAreas;
@@ -71,7 +72,10 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
             &[styled_piece(last_step_text(cx), style)],
         );
     }
-    let name = format!("activity · {}", trace_summary(cx));
+    let name = match planning_wait(cx) {
+        Some(wait) => format!("activity · {}", wait.describe(cx.now)),
+        None => format!("activity · {}", trace_summary(cx)),
+    };
     draw_pane_rule(
         buf,
         area,
@@ -130,6 +134,9 @@ fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         (_, Some(_), _) => "No step of an agent belongs to this phase.",
         (_, None, kinds) if kinds != TraceKindFilter::All => "There are no steps of this kind.",
         (Some(_), ..) => "Nothing has happened to this task yet.",
+        (None, ..) if cx.planning => {
+            "No plan yet. What the planner does appears here, then the plan."
+        }
         (None, ..) => "Nothing has happened yet. Steps appear here once the plan is approved.",
     };
     ScreenLine::new(buf, Rect { height: body.height.min(1), ..body })
