@@ -182,15 +182,19 @@ impl DeltaBufferState {
         }
     }
 
-    /// Takes what waits, up to the end of its last word unless all of it is wanted.
+    /// Takes what waits, up to the end of its last sentence, so that a step reads as one; up to the end of its last word
+    /// if the sentence is long or slow, and everything if all of it is wanted.
     fn take_waiting(&mut self, all: bool) -> Option<AnswerPiece> {
-        self.since = Instant::now();
-        let end = if all {
-            self.waiting.len()
-        } else {
-            let last = self.waiting.char_indices().rev().find(|(_, letter)| letter.is_whitespace());
-            last.map_or(0, |(at, letter)| at + letter.len_utf8())
+        let long = self.waiting.chars().count() >= 2 * PIECE || self.since.elapsed() >= 5 * PAUSE;
+        let end = match (all, last_sentence_end(&self.waiting)) {
+            (true, _) => self.waiting.len(),
+            (false, 0) if long => last_word_end(&self.waiting),
+            (false, end) => end,
         };
+        if end == 0 {
+            return None;
+        }
+        self.since = Instant::now();
         let text: String = self.waiting.drain(..end).collect();
         let thought = self.thought;
         (!text.trim().is_empty()).then_some(AnswerPiece { text, thought })
@@ -202,6 +206,26 @@ impl DeltaBufferState {
         self.waiting.push_str(&stream.finish());
         self.take_waiting(true)
     }
+}
+
+/// Where the last word that is complete ends.
+fn last_word_end(text: &str) -> usize {
+    let last = text.char_indices().rev().find(|(_, letter)| letter.is_whitespace());
+    last.map_or(0, |(at, letter)| at + letter.len_utf8())
+}
+
+/// Where the last sentence or line that is complete ends.
+fn last_sentence_end(text: &str) -> usize {
+    let mut end = 0;
+    let mut before = ' ';
+    for (at, letter) in text.char_indices() {
+        let closes = matches!(before, '.' | '!' | '?' | ':' | '…' | '。');
+        if letter == '\n' || (letter.is_whitespace() && closes) {
+            end = at + letter.len_utf8();
+        }
+        before = letter;
+    }
+    end
 }
 
 impl DeltaBuffer {
@@ -279,6 +303,23 @@ mod tests {
         assert!(shown.len() <= 7, "{} pieces", shown.len());
         let whole: String = shown.iter().map(|piece| piece.text.as_str()).collect();
         assert!(!whole.contains("s3cret"));
+    }
+
+    #[test]
+    fn a_piece_is_a_sentence_or_several() {
+        let joined = DeltaBuffer::new(&Redactor::default());
+        let said = "The library computes the ratio already, so the work is one new command file. "
+            .repeat(4)
+            + "I need no questions; what I assume is in the summary.";
+        let mut shown = Vec::new();
+        for piece in said.as_bytes().chunks(5) {
+            shown.extend(joined.push_delta(text(std::str::from_utf8(piece).unwrap())));
+        }
+        shown.extend(joined.finish());
+        assert!(shown.len() >= 2, "{shown:?}");
+        assert!(shown.iter().all(|piece| piece.text.trim_end().ends_with('.')), "{shown:?}");
+        let whole: String = shown.iter().map(|piece| piece.text.as_str()).collect();
+        assert_eq!(whole, said);
     }
 
     #[test]

@@ -272,7 +272,9 @@ impl ModelDialogue {
         let mut protocol = self.choose_protocol(request, cancel, &mut total).await?;
         loop {
             let sent = request_in_protocol(request, protocol);
-            match self.call_model(&sent, deltas, cancel, &mut total).await {
+            let shown = ProtocolDeltas::new(protocol, !request.tools.is_empty(), deltas);
+            let sink = |delta: AnswerDelta| shown.push_delta(delta);
+            match self.call_model(&sent, &sink, cancel, &mut total).await {
                 Err(error)
                     if protocol == AnswerProtocol::Tools && refuses_tools(&error, request) =>
                 {

@@ -11,7 +11,7 @@ use crate::{OutputSchema, RawToolCall, ToolChoice, ToolSpec};
 /// answer. What stands here is what a model needs that is held to the schema without being shown it.
 pub(super) fn json_instructions(tools: &[ToolSpec], choice: &ToolChoice) -> String {
     let mut text = "Answer with one JSON object. Put your reasoning into `thought`. To use a tool, put its name and \
-         arguments into `step` as {\"tool\": name, \"input\": arguments}."
+         arguments into `step` as {\"tool\": name, \"input\": arguments}: one tool an answer, its result follows."
         .to_owned();
     if allows_answer(choice) {
         text.push_str(
