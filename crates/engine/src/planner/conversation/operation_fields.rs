@@ -58,7 +58,9 @@ pub(super) fn unused_fields(operation: &Value) -> Vec<&str> {
     };
     let fields = operation.as_object().into_iter().flatten();
     let given = fields.filter(|(_, value)| !value.is_null()).map(|(name, _)| name.as_str());
-    given.filter(|name| !is_used(name)).collect()
+    let mut unused: Vec<&str> = given.filter(|name| !is_used(name)).collect();
+    unused.sort_unstable();
+    unused
 }
 
 #[cfg(test)]

@@ -151,19 +151,21 @@ async fn hours_a_day_days_of_a_week_and_dates_of_parts_are_kept_and_checked() {
 #[tokio::test]
 async fn a_finding_that_stays_is_told_once_and_then_shown_to_the_person() {
     // The copy cannot start before it is due; the model is told, and hands in all the same.
-    let (desk, model) = plan("2026-06-22", 2).await;
+    let (desk, model) = plan("2026-06-22", 6).await;
     assert_eq!(desk.talk.place(), PlanningPosition::seeking_approval(ApprovalTarget::Final));
     let broken = desk.broken();
     assert!(
         broken.iter().any(|found| found.contains("The copy is due 19 June 2026")),
         "{broken:?}"
     );
-    assert_eq!(model.requests.lock().unwrap().len(), 4, "asked once more, not twice");
+    let requests = model.requests.lock().unwrap();
+    let told = serde_json::to_string(&requests.last().unwrap().messages).unwrap();
+    assert_eq!(told.matches("Not handed in yet").count(), 1, "sent back once, in all stages");
 }
 
 #[tokio::test]
 async fn what_the_person_takes_back_no_longer_counts() {
-    let mut all = answers("2026-06-09", 0);
+    let mut all = answers("2026-06-09", 1);
     let later = json!({"facts": [
         {"text": "the copy has time until 10 July", "kind": "deadline", "node": "copy", "on": "2026-07-10", "replaces": [5]},
     ]});
@@ -185,7 +187,7 @@ async fn what_the_person_takes_back_no_longer_counts() {
     let words = "the copy has time until 10 July".to_owned();
     desk.answer(Answer::with_text(A::RequestChanges, words)).await;
     assert_eq!(desk.broken(), [""; 0]);
-    let told = serde_json::to_string(&model.requests.lock().unwrap()[4].messages).unwrap();
+    let told = serde_json::to_string(&model.requests.lock().unwrap()[5].messages).unwrap();
     assert!(told.contains("nothing was said about fact 5 after it"), "{told}");
     let active: Vec<u32> = desk.planning().facts.active().map(|fact| fact.id).collect();
     assert!(!active.contains(&5), "{active:?}");

@@ -124,7 +124,7 @@ fn g212_defines_the_finish() {
     plan.outline.nodes.pop();
     plan.draft_links.pop();
     let violation = first_violation(Outline, &plan, "G212");
-    assert_eq!(violation.suggested_fix, "Add a milestone at the end that needs \"Second half\".");
+    assert_eq!(violation.suggested_fix, "Add a milestone at the end that needs \"Title p2\".");
     fix_first(Outline, &mut plan, "G212");
     assert!(plan.draft_links.contains(&link("p2", "g.done")));
 
