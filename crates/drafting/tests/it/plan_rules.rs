@@ -106,8 +106,7 @@ fn waits_of_days_hold_in_real_time() {
         let tree = NodeTree::new(&roadmap.nodes);
         let of = |id: &TaskId| {
             let leaves: Vec<TaskId> = tree.leaves(id).iter().map(|leaf| leaf.id.clone()).collect();
-            let own =
-                blocks(&plan).iter().filter(move |block| leaves.contains(&block.plan_node_id));
+            let own = blocks(plan).iter().filter(move |block| leaves.contains(&block.plan_node_id));
             own.filter(|block| block.occurrence.is_none())
         };
         let waits = roadmap.dependencies.iter().filter(|link| {

@@ -182,8 +182,8 @@ fn check_full_weeks(
     if let Some(week) = crowded.filter(|week| weeks.iter().all(|(full, _)| full != week)) {
         let mut near = rule_violation("G409", [], &[("w", &*week.to_string())]);
         near.message = format!("The plan ends in week {week}, with little time left for delays.");
-        near.suggested_fix =
-            "Start earlier, leave out an optional task, or move the end.".to_owned();
+        "Start earlier, leave out an optional task, or move the end."
+            .clone_into(&mut near.suggested_fix);
         found.push(near);
     }
     for (week, utilization) in weeks {
