@@ -4,7 +4,7 @@ use super::fixture::Fixture;
 use super::planned;
 use planwright_model::agent_conversation::{ReportedOutcome, RequestReport, TURN_PURPOSE};
 use planwright_model::event::{AgentEvent, PlanningEvent};
-use planwright_model::{Digest, MicroDollars, PlanQuestion, QuestionChoice, RequestId};
+use planwright_model::{Digest, PlanQuestion, QuestionChoice, RequestId};
 
 fn asked(fixture: Fixture) -> Fixture {
     fixture.with(AgentEvent::ModelAsked {
@@ -15,7 +15,7 @@ fn asked(fixture: Fixture) -> Fixture {
         model: "strong-1".into(),
         prompt_ref: Digest::from_json(&serde_json::json!("x")),
         estimated_tokens: 10,
-        estimated_cost: MicroDollars::default(),
+        estimated_cost: None,
     })
 }
 

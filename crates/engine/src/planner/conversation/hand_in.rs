@@ -10,6 +10,7 @@ use super::super::StageResult;
 use super::calls::ToolCallEnd;
 use super::plan_words::describe_findings;
 use super::reports::{check_reports, report_events};
+use super::stage_prompts::SCHEDULE_HEADING;
 use super::tool_schemas::HAND_IN;
 use super::{StageConversation, is_serious};
 use planwright_drafting::controller::ControllerOutcome;
@@ -114,21 +115,17 @@ impl StageConversation<'_> {
         problems.others.is_empty() && problems.findings.iter().all(told)
     }
 
-    /// The entries of the stage; what was accepted in a roadmap is so in its schedule.
+    /// The entries of the stage; what was accepted in a roadmap is so in every schedule of it.
     fn told_entries(&self, stage: Stage) -> &[ConversationEntry] {
         let talk = self.talk.conversation.as_deref();
         let entries = talk.map(|talk| talk.entries.as_slice()).unwrap_or_default();
-        let stages: Vec<usize> = (0..entries.len())
-            .filter(|at| {
-                matches!(
-                    &entries[*at],
-                    ConversationEntry::Prompt { source: PromptSource::Stage, .. }
-                )
-            })
-            .collect();
-        let back = if stage == Stage::Schedule { 2 } else { 1 };
-        let from = stages.len().checked_sub(back).or(stages.len().checked_sub(1));
-        from.and_then(|at| stages.get(at)).map_or(entries, |at| &entries[*at..])
+        let opens = |entry: &ConversationEntry| match entry {
+            ConversationEntry::Prompt { source: PromptSource::Stage, text } => {
+                stage != Stage::Schedule || !text.starts_with(SCHEDULE_HEADING)
+            }
+            _ => false,
+        };
+        entries.iter().rposition(opens).map_or(entries, |at| &entries[at..])
     }
 
     fn find_problems(&self, stage: Stage) -> HandInProblems {

@@ -174,15 +174,18 @@ fn policy_words(talk: &PlanningSlice) -> String {
     )
 }
 
+/// How the prompt of a schedule stage begins.
+pub(super) const SCHEDULE_HEADING: &str = "# Stage: schedule";
+
 fn stage_heading(talk: &PlanningSlice) -> String {
     let stage = match talk.place.state {
-        PlanState::CollectContext => "context",
-        PlanState::DraftOutline => "outline",
-        PlanState::DraftRoadmap => "roadmap",
-        _ => "schedule",
+        PlanState::CollectContext => "# Stage: context",
+        PlanState::DraftOutline => "# Stage: outline",
+        PlanState::DraftRoadmap => "# Stage: roadmap",
+        _ => SCHEDULE_HEADING,
     };
     let asked = if talk.change_requests.is_empty() { "" } else { ", for change requests" };
-    format!("# Stage: {stage}{asked}")
+    format!("{stage}{asked}")
 }
 
 /// Why the stage is entered: requests, what was turned down, what was found wrong.
