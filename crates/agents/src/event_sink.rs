@@ -185,8 +185,7 @@ impl DeltaBufferState {
     /// Takes what waits, up to the end of its last sentence, so that a step reads as one; up to the end of its last word
     /// if the sentence is long or slow, and everything if all of it is wanted.
     fn take_waiting(&mut self, all: bool) -> Option<AnswerPiece> {
-        let long =
-            self.waiting.chars().count() >= PIECE + PIECE / 2 || self.since.elapsed() >= 5 * PAUSE;
+        let long = self.waiting.chars().count() >= PIECE || self.since.elapsed() >= 5 * PAUSE;
         let end = match (all, last_sentence_end(&self.waiting)) {
             (true, _) => self.waiting.len(),
             (false, 0) if long => last_word_end(&self.waiting),

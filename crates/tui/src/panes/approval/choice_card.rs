@@ -32,7 +32,7 @@ const WRAPPED_EFFECTS: usize = 98;
 const KEY_EFFECT: usize = 24;
 
 /// The longest assumption, in columns, that is said once more beside its key.
-const LONGEST_ASSUMED: usize = 34;
+const LONGEST_ASSUMED: usize = 60;
 
 /// What picking a row answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
