@@ -47,6 +47,7 @@ use planwright_model::SessionId;
 use planwright_model::event::{Event, RunEvent, SessionEvent};
 use planwright_model::setting::SettingOrigin;
 use planwright_plan::confidence::{ConfidenceSettings, ConfidenceWeights};
+use planwright_spool::SpoolDirectory;
 use planwright_state::SessionState;
 use planwright_store::{OpenMode, Store, StoreError};
 use planwright_tools::machine_pools::MachinePools;
@@ -54,8 +55,8 @@ use planwright_tools::{LocalProcessExecutor, ResultStore, TaskCache};
 use planwright_tui::{self as tui, UiSettings};
 pub(crate) use resume_session::ResumeOptions;
 pub(crate) use saved_sessions::{
-    WATCHED, find_session, follow_session, session_history, unknown_event_error,
-    unknown_session_error, watch_note,
+    find_session, follow_session, session_history, unknown_event_error, unknown_session_error,
+    watch_note,
 };
 pub(crate) use themes::{color_depth, utf8_locale};
 
@@ -238,7 +239,12 @@ impl App {
             .with_secrets(Vec::clone(&self.plan_secrets.values));
         let Some(data_dir) = &self.data_dir else { return executor };
         let cache = (!self.ignore_cache).then(|| TaskCache::new(data_dir.join("cache")));
-        executor.with_results(ResultStore::new(data_dir.join("artifacts")), cache)
+        let executor = executor.with_results(ResultStore::new(data_dir.join("artifacts")), cache);
+        if !self.settings.enable_react_tracing.value {
+            return executor;
+        }
+        let cap = self.settings.output_cap_mb.value.saturating_mul(1024 * 1024);
+        executor.with_spools(SpoolDirectory::in_data_dir(data_dir), cap)
     }
 
     /// Removes what the attempts of a session kept.

@@ -8,7 +8,8 @@ use tokio::sync::{mpsc, watch};
 pub(crate) use plan_printing::PlanPrinting;
 use planwright_drafting::offline::kind::SURE_SCORE;
 use planwright_model::event::{
-    ApprovalEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record, RunEvent,
+    ApprovalEvent, CallEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record,
+    RunEvent,
 };
 use planwright_model::limits::MAX_WAITING_ATTEMPTS;
 use planwright_model::request::RequestDetail;
@@ -85,7 +86,10 @@ impl PresetAnswers {
                 (self.approve_plans && may_skip).then_some(ChoiceAction::SkipQuestions)
             }
             RequestKind::Rfc { .. } => self.approve_plans.then_some(ChoiceAction::Decline),
-            RequestKind::InDoubt { .. } => self.in_doubt,
+            // An answer that the request does not offer, as for a command that has ended meanwhile, is not given.
+            RequestKind::InDoubt { .. } => {
+                self.in_doubt.filter(|action| request.available_choice(*action).is_some())
+            }
             RequestKind::ModelTrouble { .. }
             | RequestKind::PlanningCap { reason: EscalationReason::Budget, .. } => {
                 self.offline_fallback.then_some(ChoiceAction::GoOffline)
@@ -192,6 +196,8 @@ pub(crate) struct SessionFollower<L> {
     pub expects_start: bool,
     /// Another plan is on its way; and whether its approval, which is given here, starts the run again.
     pub expects_plan: Option<bool>,
+    /// Questions are waited with until somebody answers them from elsewhere.
+    pub waits_for_answers: bool,
     pub time_zone: jiff::tz::TimeZone,
     pub progress: HeadlessProgress,
     pub plans: PlanPrinting,
@@ -207,7 +213,7 @@ impl<L: LineSink> SessionFollower<L> {
             self.show_drafted_commands();
             for open in self.state.requests.open.values() {
                 // Without anybody to ask, a task that used up its iterations, or whose agent asks, fails.
-                let at_limit = fails_unanswered(&open.request.kind)
+                let at_limit = (fails_unanswered(&open.request.kind) && !self.waits_for_answers)
                     .then(|| Answer::from(ChoiceAction::StopTask));
                 if !self.answers.answered.contains(&open.request.id)
                     && let Some(answer) =
@@ -336,7 +342,17 @@ impl<L: LineSink> SessionFollower<L> {
                 }
             }
             HeadlessFormat::Text => {
-                if let Some(entry) = TraceEntry::from_record_in(record, &self.state) {
+                let spooled = match &record.event {
+                    Event::Call(event @ CallEvent::Spooled { .. }) => {
+                        self.history.printed_output(event)?
+                    }
+                    _ => None,
+                };
+                if let Some((_, text)) = spooled {
+                    for line in text.lines() {
+                        self.lines.write_line(&format!("{:32} {}", "", text::clean_line(line)))?;
+                    }
+                } else if let Some(entry) = TraceEntry::from_record_in(record, &self.state) {
                     self.lines.write_line(&readable_line(&entry, &self.time_zone))?;
                 }
             }
@@ -364,6 +380,9 @@ impl<L: LineSink> SessionFollower<L> {
                 PlanState::Aborted => return Some(HeadlessEnding::Failed),
                 _ => {}
             }
+        }
+        if self.waits_for_answers && !self.state.requests.open.is_empty() {
+            return None;
         }
         waits_for_person(&self.state, &self.answers).then_some(HeadlessEnding::NeedsPerson)
     }
@@ -523,7 +542,9 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
                 "read the commands below, then approve it on a screen or with that command"
             }
             RequestKind::FinalPlan { .. } => "approve it on a screen, or with --yes",
-            RequestKind::InDoubt { .. } => "answer on a screen, or with --in-doubt run|done|skip",
+            RequestKind::InDoubt { .. } => {
+                "answer on a screen, or with --in-doubt run|done|skip|wait"
+            }
             RequestKind::ModelTrouble { .. } => {
                 "answer `retry` with another --provider or --model, or `use the built-in planner`; or set offline_fallback = true"
             }

@@ -212,7 +212,10 @@ pub(crate) fn read_failures(
         let records = task_records(&reader, session, task.as_str(), state.seq, FAILURE_RECORDS)?;
         let mut lines: Vec<(OutputStream, String)> = Vec::new();
         for record in &records {
-            if let Event::Call(CallEvent::Output { call, stream, text, .. }) = &record.event
+            if let Event::Call(
+                CallEvent::Output { call, stream, text, .. }
+                | CallEvent::Spooled { call, stream, tail: text, .. },
+            ) = &record.event
                 && call.attempt == row.attempt
             {
                 lines.extend(text.lines().map(|line| (*stream, line.to_owned())));

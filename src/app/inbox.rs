@@ -1,18 +1,23 @@
-//! Answers from other processes: the holder of a session takes them, everybody else leaves them.
+//! Answers and commands from other processes: the holder of a session takes them, everybody else leaves them.
 
 use std::time::Duration;
 
 use planwright_engine::SessionHandle;
 use planwright_model::event::{AgentEvent, ApprovalEvent, Command, Event, PlanningEvent};
 use planwright_model::{Actor, Answer, RequestId, SessionId, TaskId};
-use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use planwright_store::{InboxAnswer, Store, StoreError};
 
 /// How often the holder looks.
-const HOLDER_POLL_INTERVAL: Duration = Duration::from_millis(200);
+const HOLDER_POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How often the sender looks whether its answer was taken.
 const SENDER_POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How long a command that was taken may take to be refused.
+const REFUSAL_WAIT: Duration = Duration::from_millis(500);
+/// How many commands may wait to be left; a person never types faster.
+const COMMANDS: usize = 64;
 /// How long a holder that is alive may take; a machine that is asleep or overloaded is no reason to hang.
 const HOLDER_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -53,19 +58,11 @@ pub(crate) fn forward_answers(store: &Store, handle: &SessionHandle) {
     });
 }
 
-/// What is left for the agent of a task. It names no request, which tells it from an answer.
-#[derive(Debug, Serialize, Deserialize)]
-struct MessageLetter {
-    task: TaskId,
-    text: String,
-}
-
 fn answer_command(letter: &InboxAnswer) -> Option<Command> {
+    // A letter that names no request is a command.
     if letter.request == RequestId::UNASSIGNED {
         let parsed = serde_json::from_str(&letter.answer);
-        let MessageLetter { task, text } =
-            parsed.inspect_err(|_| tracing::warn!("a message cannot be read")).ok()?;
-        return Some(Command::MessageTask { task, text, by: Actor::Person });
+        return parsed.inspect_err(|_| tracing::warn!("a command cannot be read")).ok();
     }
     let parsed = serde_json::from_str(&letter.answer);
     // The error may quote the answer.
@@ -106,10 +103,83 @@ pub(crate) fn deliver_message(
     task: &TaskId,
     text: &str,
 ) -> anyhow::Result<AnswerDelivery> {
-    let letter = MessageLetter { task: task.clone(), text: text.to_owned() };
-    let letter =
-        InboxAnswer { request: RequestId::UNASSIGNED, answer: serde_json::to_string(&letter)? };
-    deliver_letter(store, id, letter, |event| message_outcome(event, task))
+    let (task, text, by) = (task.clone(), text.to_owned(), Actor::Person);
+    let letter = command_letter(&Command::MessageTask { task: task.clone(), text, by })?;
+    deliver_letter(store, id, letter, |event| message_outcome(event, &task))
+}
+
+fn command_letter(command: &Command) -> anyhow::Result<InboxAnswer> {
+    let answer = serde_json::to_string(command)?;
+    Ok(InboxAnswer { request: RequestId::UNASSIGNED, answer })
+}
+
+/// Leaves a command for the holder of a session.
+pub(crate) fn post_command(store: &Store, id: &SessionId, command: &Command) -> anyhow::Result<()> {
+    store.post_answer(id, command_letter(command)?)?;
+    Ok(())
+}
+
+/// A way to the holder of a session: commands that are sent there are left for it, in order. The task ends when nobody can
+/// send any more and everything is left.
+pub(crate) fn open_command_channel(
+    store: &Store,
+    id: &SessionId,
+) -> (mpsc::Sender<Command>, JoinHandle<()>) {
+    let (sender, mut receiver) = mpsc::channel::<Command>(COMMANDS);
+    let (store, id) = (store.clone(), id.clone());
+    let forwarding = tokio::spawn(async move {
+        while let Some(command) = receiver.recv().await {
+            let (store, id) = (store.clone(), id.clone());
+            let name = command.name();
+            let posted =
+                tokio::task::spawn_blocking(move || post_command(&store, &id, &command)).await;
+            if let Err(error) = posted.map_err(anyhow::Error::from).and_then(|posted| posted) {
+                tracing::error!(%error, command = name, "a command cannot be left");
+            }
+        }
+    });
+    (sender, forwarding)
+}
+
+/// Leaves a command for the holder of a session and waits until it was taken. A refusal comes at once, everything else
+/// takes its time: a task that is to stop may take seconds.
+pub(crate) fn deliver_command(
+    store: &Store,
+    id: &SessionId,
+    command: &Command,
+) -> anyhow::Result<AnswerDelivery> {
+    let mut history = super::session_history(store, id)?;
+    let mut seen = history.head_seq()?;
+    let number = store.post_answer(id, command_letter(command)?)?;
+    let reader = store.reader()?;
+    let begun = std::time::Instant::now();
+    let mut taken: Option<std::time::Instant> = None;
+    loop {
+        std::thread::sleep(SENDER_POLL_INTERVAL);
+        let head = history.head_seq()?;
+        while seen < head {
+            seen = seen.next();
+            let Some(record) = history.record_at(seen)? else { break };
+            if let Event::Approval(ApprovalEvent::Refused { command: refused, why }) = &record.event
+                && refused == command.name()
+            {
+                return Ok(AnswerDelivery::Refused(why.to_string()));
+            }
+        }
+        if taken.is_none() && !reader.is_answer_waiting(number)? {
+            taken = Some(std::time::Instant::now());
+        }
+        if taken.is_some_and(|at| at.elapsed() >= REFUSAL_WAIT) {
+            return Ok(AnswerDelivery::Taken);
+        }
+        let held = store.lease_holder(id)?.is_some();
+        if taken.is_none()
+            && (!held || begun.elapsed() >= HOLDER_TIMEOUT)
+            && withdraw_answer(store, &reader, number)?
+        {
+            return Ok(if held { AnswerDelivery::NoReaction } else { AnswerDelivery::NobodyThere });
+        }
+    }
 }
 
 fn message_outcome(event: &Event, task: &TaskId) -> Option<AnswerDelivery> {

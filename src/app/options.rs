@@ -2,10 +2,21 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::gate_options::GateArg;
 use crate::config::JobLimit;
+
+/// What a run without a screen prints before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressArg {
+    /// A line for each task that ended, without a bar
+    Plain,
+    /// Every step
+    Lines,
+    /// Nothing
+    None,
+}
 
 /// Flags that every subcommand understands.
 #[derive(Clone, Debug, Args)]
@@ -47,6 +58,9 @@ pub(crate) struct SharedArgs {
     /// Pin the gate's signals or its decision, as JSON
     #[arg(long, global = true, value_name = "JSON")]
     pub gate_override: Option<String>,
+    /// Started by `--detach`: goes on without a terminal, and waits for answers from elsewhere
+    #[arg(long, global = true, hide = true)]
+    pub background: bool,
     /// How many tasks may run at once, 1 to 64, or `auto`
     #[arg(long, global = true, value_name = "N|auto")]
     pub jobs: Option<JobLimit>,
@@ -56,6 +70,12 @@ pub(crate) struct SharedArgs {
     /// No colour
     #[arg(long, global = true)]
     pub no_color: bool,
+    /// Without a screen, print nothing unless something fails or waits for you
+    #[arg(short, long, global = true, conflicts_with_all = ["verbose", "progress"])]
+    pub quiet: bool,
+    /// Without a screen, what is printed while it runs
+    #[arg(long, global = true, value_name = "HOW")]
+    pub progress: Option<ProgressArg>,
     /// Log to a file (-v info, -vv debug); without a screen, also print every step and not only how tasks ended
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,

@@ -1,5 +1,6 @@
 //! Resuming a saved session: what its process left behind is ended, its state is read, and the engine goes on with it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,10 +11,12 @@ use crate::console::CliProblem;
 use crate::console::PROGRAM;
 use planwright_engine::resume::{ResumeMode, end_leftover_processes, resume_events};
 use planwright_engine::{self as engine, SessionChannel, SessionHandle};
-use planwright_model::SessionId;
 use planwright_model::event::{Event, SessionEvent};
+use planwright_model::{CallId, SessionId, TaskId};
+use planwright_spool::{SpoolContent, SpoolDirectory, SpoolError};
 use planwright_state::SessionState;
 use planwright_store::{Journal, SessionInfo, Store};
+use planwright_text::{clean_line, truncate_end};
 
 /// How a saved session is resumed.
 #[derive(Debug)]
@@ -48,6 +51,7 @@ impl App {
         let journal = store.acquire_session(id)?;
         let (state, channel) = current_state(store, &journal, id, shown)?;
         let mut leftovers = end_leftover_processes(id, &state);
+        leftovers.printed = printed_lines(&store.reader()?.output_spools(), id, &state);
         let place = workspace.unwrap_or(Path::new(&state.session.workspace));
         let app = match &state.plan.current {
             Some(current) => self.with_plan_secrets(&current.plan, place).or_else(|error| {
@@ -76,6 +80,43 @@ impl App {
         inbox::forward_answers(store, &handle);
         Ok((handle, state))
     }
+}
+
+/// What commands printed whose end nobody saw: their spools have it even if the journal does not.
+fn printed_lines(
+    spools: &SpoolDirectory,
+    id: &SessionId,
+    state: &SessionState,
+) -> BTreeMap<TaskId, (u64, String)> {
+    let mut printed = BTreeMap::new();
+    for (task, row) in state.tasks.iter() {
+        let Some(open) = row.call.as_deref().filter(|_| row.is_at_work()) else { continue };
+        match count_lines(spools, id, &open.call) {
+            Ok(Some((lines, last))) if lines >= open.output_lines => {
+                printed.insert(task.clone(), (lines, last));
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "the output of a call in doubt cannot be read"),
+        }
+    }
+    printed
+}
+
+fn count_lines(
+    spools: &SpoolDirectory,
+    id: &SessionId,
+    call: &CallId,
+) -> Result<Option<(u64, String)>, SpoolError> {
+    let Some(mut reader) = spools.open(id, call, 0)? else { return Ok(None) };
+    let (mut lines, mut last) = (0, String::new());
+    while let Some(piece) = reader.next_piece()? {
+        let SpoolContent::Text { text, .. } = piece.content else { continue };
+        lines += text.lines().count() as u64;
+        if let Some(line) = text.lines().rfind(|line| !line.trim().is_empty()) {
+            last = truncate_end(&clean_line(line), 200).into_owned();
+        }
+    }
+    Ok(Some((lines, last)))
 }
 
 impl SessionBuilder<'_> {

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::App;
+use super::inbox::{self, AnswerDelivery};
 use crate::console::CliProblem;
 use planwright_engine as engine;
 use planwright_engine::resume::{ResumeMode, end_leftover_processes, resume_events};
@@ -101,7 +102,12 @@ impl App {
         command: Command,
     ) -> anyhow::Result<()> {
         super::require_events(&store.session_info(id)?)?;
-        let journal = store.acquire_session(id).map_err(|error| held_error(error, id))?;
+        let journal = match store.acquire_session(id) {
+            Ok(journal) => journal,
+            // Another process works on it: the command is left for that process.
+            Err(StoreError::Held { .. }) => return deliver_to_holder(store, id, &command),
+            Err(error) => return Err(error.into()),
+        };
         let state = super::session_history(store, id)?.state_at(journal.head())?;
         let leftovers = end_leftover_processes(id, &state);
         let mut options = self.engine_options();
@@ -144,14 +150,17 @@ fn check_refusal(store: &Store, id: &SessionId, after: Seq) -> anyhow::Result<()
     Ok(())
 }
 
-fn held_error(error: StoreError, id: &SessionId) -> anyhow::Error {
-    match &error {
-        StoreError::Held { .. } => CliProblem::failed(error.to_string())
-            .with_remedy(format!(
-                "say it there, or watch it with: planwright replay {}",
-                id.short_id()
+fn deliver_to_holder(store: &Store, id: &SessionId, command: &Command) -> anyhow::Result<()> {
+    match inbox::deliver_command(store, id, command)? {
+        AnswerDelivery::Taken => Ok(()),
+        AnswerDelivery::Refused(why) => Err(CliProblem::failed(why).into()),
+        AnswerDelivery::NobodyThere | AnswerDelivery::NoReaction => {
+            let short = id.short_id();
+            Err(CliProblem::failed(format!(
+                "the process that works on session {short} does not react"
             ))
-            .into(),
-        _ => error.into(),
+            .with_remedy(format!("look at it with: planwright attach {short}"))
+            .into())
+        }
     }
 }

@@ -392,7 +392,7 @@ async fn open_by_state(
         }
         Err(error) => match error.downcast_ref::<StoreError>() {
             Some(StoreError::Held { .. }) => {
-                let note = Some(app::WATCHED.to_owned());
+                let note = app::watch_note(&store, id)?;
                 let place = SessionViewOptions { target, note, ..SessionViewOptions::default() };
                 view_session(app, &store, settings, id, place).await
             }

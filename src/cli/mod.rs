@@ -1,12 +1,15 @@
 //! The command line: one file per subcommand, shared flags, the final error and the exit code.
 
 mod answer;
+mod attach;
 mod catch_up;
 mod check;
 mod config;
+mod control;
 mod deferred_args;
 mod demo;
 mod descriptors;
+mod detach;
 mod diff;
 mod doctor;
 mod documents;
@@ -18,6 +21,7 @@ mod graph_canvas;
 mod guard;
 mod home;
 mod import;
+mod logs;
 mod message;
 mod plan;
 mod plan_text;
@@ -62,6 +66,9 @@ Examples:
   planwright demo                  watch a recorded run
   planwright run plan.toml         show the plan, ask, run it, watch it
   planwright run plan.toml --headless --yes
+  planwright run plan.toml --detach   run it in the background
+  planwright attach last           follow and control a run of another process
+  planwright logs last build -f    what the task `build` prints
   planwright replay last           scrub through the last run
   planwright resume last           go on after a quit or a crash
   planwright check plan.toml       find mistakes in a plan file
@@ -87,6 +94,18 @@ pub(crate) enum CliCommand {
     Run(DeferredArgs<run::RunArgs>),
     /// Go on with a session after a quit or a crash
     Resume(DeferredArgs<resume::ResumeArgs>),
+    /// Follow and control a run of another process
+    Attach(DeferredArgs<attach::AttachArgs>),
+    /// Print what tasks printed
+    Logs(DeferredArgs<logs::LogsArgs>),
+    /// List the runs in progress
+    Ps(DeferredArgs<control::PsArgs>),
+    /// Stop a run, or one task of it
+    Stop(DeferredArgs<control::StopArgs>),
+    /// Run a failed or skipped task of a run again
+    Retry(DeferredArgs<control::TaskControlArgs>),
+    /// Skip a task
+    Skip(DeferredArgs<control::TaskControlArgs>),
     /// Scrub through a saved run; nothing is run
     Replay(DeferredArgs<replay::ReplayArgs>),
     /// List saved sessions, or show one
@@ -142,6 +161,12 @@ impl CliCommand {
             Self::Plan(_) => "plan",
             Self::Run(_) => "run",
             Self::Resume(_) => "resume",
+            Self::Attach(_) => "attach",
+            Self::Logs(_) => "logs",
+            Self::Ps(_) => "ps",
+            Self::Stop(_) => "stop",
+            Self::Retry(_) => "retry",
+            Self::Skip(_) => "skip",
             Self::Replay(_) => "replay",
             Self::Sessions(_) => "sessions",
             Self::Check(_) => "check",
@@ -216,20 +241,36 @@ fn parse_arguments(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
 /// Whether a command that has a form without a screen takes it by itself: JSON is for programs, and without a terminal
 /// there is no screen.
 fn is_headless_by_itself(command: Option<&CliCommand>, shared: &SharedArgs) -> bool {
-    let has_lines =
-        matches!(command, Some(CliCommand::Plan(_) | CliCommand::Run(_) | CliCommand::Resume(_)));
+    let has_lines = matches!(
+        command,
+        Some(
+            CliCommand::Plan(_)
+                | CliCommand::Run(_)
+                | CliCommand::Resume(_)
+                | CliCommand::Attach(_)
+        )
+    );
     let has_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     has_lines && !shared.plain && (shared.json || !has_terminal)
 }
 
 fn dispatch_command(cli: Cli) -> anyhow::Result<CliExit> {
     let mut shared = cli.shared;
-    shared.headless |= is_headless_by_itself(cli.command.as_ref(), &shared);
+    shared.headless |= shared.background || is_headless_by_itself(cli.command.as_ref(), &shared);
+    if shared.background {
+        detach::leave_terminal();
+    }
     match cli.command {
         None => home::execute_home(&shared),
         Some(CliCommand::Plan(DeferredArgs(args))) => plan::execute_plan(&shared, &args),
         Some(CliCommand::Run(DeferredArgs(args))) => run::execute_run(&shared, &args),
         Some(CliCommand::Resume(DeferredArgs(args))) => resume::execute_resume(&shared, &args),
+        Some(CliCommand::Attach(DeferredArgs(args))) => attach::execute_attach(&shared, &args),
+        Some(CliCommand::Logs(DeferredArgs(args))) => logs::execute_logs(&shared, &args),
+        Some(CliCommand::Ps(DeferredArgs(args))) => control::execute_ps(&shared, &args),
+        Some(CliCommand::Stop(DeferredArgs(args))) => control::execute_stop(&shared, &args),
+        Some(CliCommand::Retry(DeferredArgs(args))) => control::execute_retry(&shared, &args),
+        Some(CliCommand::Skip(DeferredArgs(args))) => control::execute_skip(&shared, &args),
         Some(CliCommand::Replay(DeferredArgs(args))) => replay::execute_replay(&shared, &args),
         Some(CliCommand::Sessions(DeferredArgs(args))) => {
             sessions::execute_sessions(&shared, &args)

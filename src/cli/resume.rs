@@ -29,6 +29,9 @@ pub(crate) struct ResumeArgs {
     /// Run failed tasks again
     #[arg(long, value_name = "WHICH")]
     retry: Option<RetryArg>,
+    /// Go on in the background, in a process of its own
+    #[arg(long)]
+    detach: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -39,6 +42,8 @@ enum InDoubtArg {
     Done,
     /// Go on without them
     Skip,
+    /// Wait for commands that are still running; those that ended are asked about
+    Wait,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -48,6 +53,9 @@ enum RetryArg {
 
 pub(super) fn execute_resume(shared: &SharedArgs, args: &ResumeArgs) -> anyhow::Result<CliExit> {
     require_person("resume a session")?;
+    if args.detach {
+        return super::detach::start_in_background(shared, std::process::Stdio::null());
+    }
     require_screen(shared)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
@@ -61,6 +69,7 @@ pub(super) fn execute_resume(shared: &SharedArgs, args: &ResumeArgs) -> anyhow::
         InDoubtArg::Run => ChoiceAction::RunAgain,
         InDoubtArg::Done => ChoiceAction::Happened,
         InDoubtArg::Skip => ChoiceAction::SkipAlone,
+        InDoubtArg::Wait => ChoiceAction::KeepWaiting,
     });
     let offline_fallback = app.settings.models.offline_fallback.value;
     let approve_plans = shared.yes;

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use anyhow::Context;
 use clap::Args;
 
+use super::detach::start_in_background;
 use super::guard::{refuse_model, require_person};
 use super::plan;
 use super::resume_screen::{ResumeChanges, resume_named_session};
@@ -61,6 +63,9 @@ pub(crate) struct RunArgs {
     /// Run although some dependencies name tasks that are not there
     #[arg(long)]
     allow_missing: bool,
+    /// Run it in the background, in a process of its own, and print the id of its session
+    #[arg(long)]
+    detach: bool,
     #[command(flatten)]
     reports: ReportArgs,
 }
@@ -96,6 +101,10 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
         )
         .with_remedy("name the plan file; a session goes on with `planwright resume`")
         .into());
+    }
+    if args.detach {
+        let input = if args.what == "-" { Stdio::inherit() } else { Stdio::null() };
+        return start_in_background(shared, input);
     }
     require_screen(shared)?;
     let mut app = App::settings_only(shared)?;

@@ -11,6 +11,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::descriptors::check_open_files;
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
+use crate::app::options::ProgressArg;
 use crate::app::session_actions::session_bookmarks;
 use crate::app::{self, App, ResumeOptions};
 use crate::headless::run_reports::ReportArgs;
@@ -31,6 +32,8 @@ use planwright_tui::{self as tui, ExitReason, SessionTarget, SessionView, TuiErr
 struct TerminalLines {
     out: StdoutWriter,
     bar: bool,
+    /// No bar is shown.
+    without_bar: bool,
     /// Lines are for people: on a terminal they are broken between words.
     readable: bool,
 }
@@ -54,7 +57,7 @@ impl LineSink for TerminalLines {
 
     fn show_bar(&mut self, text: &str) -> std::io::Result<()> {
         self.clear_bar()?;
-        if text.is_empty() {
+        if text.is_empty() || self.without_bar {
             return Ok(());
         }
         let width = crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));
@@ -106,6 +109,10 @@ pub(super) struct ResumeRequest {
     pub(super) replaces: Option<bool>,
     /// What a screen opens with.
     pub(super) target: Option<SessionTarget>,
+    /// Lines only, without a bar below them.
+    pub(super) without_bar: bool,
+    /// Questions are waited with until somebody answers them from elsewhere.
+    pub(super) waits_for_answers: bool,
     /// What is written about the run when it has ended.
     pub(super) reports: ReportArgs,
 }
@@ -175,7 +182,7 @@ pub(super) async fn resume_shown_session(
 fn held_session_error(error: anyhow::Error, id: &SessionId) -> anyhow::Error {
     match error.downcast_ref::<StoreError>() {
         Some(StoreError::Held { .. }) => CliProblem::failed(error.to_string())
-            .with_remedy(format!("watch it with: planwright replay {}", id.short_id()))
+            .with_remedy(format!("follow and control it with: planwright attach {}", id.short_id()))
             .into(),
         _ => error,
     }
@@ -212,16 +219,32 @@ pub(super) async fn follow_headless(
     handle: SessionHandle,
     request: ResumeRequest,
 ) -> anyhow::Result<CliExit> {
-    let format = if shared.json {
-        HeadlessFormat::Json
-    } else if std::io::stdout().is_terminal() && shared.verbose == 0 {
-        HeadlessFormat::Progress
-    } else {
-        HeadlessFormat::Text
-    };
+    if shared.background {
+        super::detach::announce_session(&handle.id)?;
+        let request = ResumeRequest { waits_for_answers: true, ..request };
+        return Ok(follow_to_end(store, handle, request, HeadlessFormat::Quiet).await?.2);
+    }
+    let format = headless_format(shared);
+    let without_bar = shared.progress == Some(ProgressArg::Plain);
+    let request = ResumeRequest { without_bar, ..request };
     let (id, state, exit) = follow_to_end(store, handle, request, format).await?;
-    report_ending(store, &id, &state, exit, shared.json);
+    if !shared.quiet || exit != CliExit::Success {
+        report_ending(store, &id, &state, exit, shared.json);
+    }
     Ok(exit)
+}
+
+/// What is printed of a run without a screen.
+fn headless_format(shared: &SharedArgs) -> HeadlessFormat {
+    let is_short = std::io::stdout().is_terminal() && shared.verbose == 0;
+    match shared.progress {
+        _ if shared.json => HeadlessFormat::Json,
+        _ if shared.quiet => HeadlessFormat::Quiet,
+        Some(ProgressArg::None) => HeadlessFormat::Quiet,
+        Some(ProgressArg::Plain) => HeadlessFormat::Progress,
+        None if is_short => HeadlessFormat::Progress,
+        Some(ProgressArg::Lines) | None => HeadlessFormat::Text,
+    }
 }
 
 /// Says how a session without a screen ended: what waits for the person, or where it stands.
@@ -272,9 +295,11 @@ async fn follow_to_end(
         answers: request.answers,
         expects_start: request.restarts,
         expects_plan: request.replaces,
+        waits_for_answers: request.waits_for_answers,
         format,
         lines: TerminalLines {
             readable: format != HeadlessFormat::Json,
+            without_bar: request.without_bar,
             ..TerminalLines::default()
         },
         state: SessionState::default(),
@@ -357,14 +382,29 @@ pub(super) fn report_waiting(id: &SessionId, state: &SessionState, json: bool) {
 async fn wait_for_signal() -> std::io::Result<&'static str> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
+    // Whoever starts this with `nohup` wants it to outlive the terminal.
+    let mut hang_up = if is_hang_up_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
+    let hung_up = async {
+        match &mut hang_up {
+            Some(signal) => signal.recv().await,
+            None => std::future::pending().await,
+        }
+    };
     let mut quit = signal(SignalKind::quit())?;
     Ok(tokio::select! {
         _ = quit.recv() => "SIGQUIT",
         _ = interrupt.recv() => "SIGINT",
         _ = terminate.recv() => "SIGTERM",
-        _ = hang_up.recv() => "SIGHUP",
+        _ = hung_up => "SIGHUP",
     })
+}
+
+/// Whether this process was started with SIGHUP ignored. Where the system does not tell, it was not.
+fn is_hang_up_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 != 0)
 }
 
 /// Says where a session stands and how to go on, for people; standard output is for what was asked for.
@@ -568,7 +608,7 @@ fn answer_by_flags(
 }
 
 /// What a session that was left means for the exit code: the same as without a screen.
-fn session_exit(state: &SessionState) -> CliExit {
+pub(super) fn session_exit(state: &SessionState) -> CliExit {
     match state.status() {
         SessionStatus::Abandoned | SessionStatus::Failed | SessionStatus::Dismissed => {
             CliExit::Failed

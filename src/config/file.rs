@@ -34,13 +34,14 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     "theme",
     "ascii",
     "reduced_motion",
     "jobs",
     "run_wall_time_min",
     "run_token_limit",
+    "output_cap_mb",
     "budget_per_session_usd",
     "enable_task_graphs",
     "enable_react_tracing",
@@ -146,6 +147,7 @@ impl ConfigReader<'_> {
             }
             "task_token_limit" => settings.task_token_limit = self.read_positive(name, item)?,
             "task_budget_usd" => settings.task_budget_usd = self.read_dollars(name, item)?,
+            "output_cap_mb" => settings.output_cap_mb = self.read_positive(name, item)?,
             "task_wall_time_min" => {
                 settings.task_wall_time_min = self.read_positive(name, item)?;
             }

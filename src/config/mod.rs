@@ -51,7 +51,10 @@ impl JobLimit {
     pub fn initial(self) -> u32 {
         match self {
             Self::Fixed(jobs) => jobs,
-            Self::Auto => 3,
+            Self::Auto => {
+                let processors = std::thread::available_parallelism();
+                processors.map_or(1, |count| u32::try_from(count.get()).unwrap_or(3).min(3))
+            }
         }
     }
 }
@@ -94,6 +97,8 @@ pub struct Settings {
     pub run_wall_time_min: SourcedSetting<Option<u64>>,
     /// Tokens after which a run is held and asks.
     pub run_token_limit: SourcedSetting<u64>,
+    /// Megabytes of output that are kept of one attempt.
+    pub output_cap_mb: SourcedSetting<u64>,
     /// Dollars after which a session is held and asks.
     pub budget_per_session_usd: SourcedSetting<f64>,
     /// Off runs the tasks one after another in the planner's order.
@@ -169,6 +174,7 @@ impl Default for Settings {
             jobs: SourcedSetting::built_in(JobLimit::Fixed(3)),
             run_wall_time_min: SourcedSetting::built_in(None),
             run_token_limit: SourcedSetting::built_in(2_000_000),
+            output_cap_mb: SourcedSetting::built_in(planwright_spool::DEFAULT_CAP / (1024 * 1024)),
             budget_per_session_usd: SourcedSetting::built_in(2.0),
             enable_task_graphs: SourcedSetting::built_in(true),
             enable_react_tracing: SourcedSetting::built_in(true),
@@ -280,6 +286,7 @@ impl Settings {
             setting_row("jobs", &self.jobs),
             setting_row("run_wall_time_min", &self.run_wall_time_min),
             setting_row("run_token_limit", &self.run_token_limit),
+            setting_row("output_cap_mb", &self.output_cap_mb),
             setting_row("budget_per_session_usd", &self.budget_per_session_usd),
             setting_row("enable_task_graphs", &self.enable_task_graphs),
             setting_row("enable_react_tracing", &self.enable_react_tracing),

@@ -36,6 +36,18 @@ impl From<CliExit> for ExitCode {
 }
 
 impl CliExit {
+    /// The exit that another process of this program ended with.
+    pub fn from_code(code: u8) -> Self {
+        match code {
+            0 => Self::Success,
+            2 => Self::Usage,
+            3 => Self::NeedsPerson,
+            4 => Self::CapReached,
+            signal @ 129..=159 => Self::Signal(signal - 128),
+            _ => Self::Failed,
+        }
+    }
+
     /// The exit for a signal by its name.
     pub fn for_signal(name: &str) -> Self {
         Self::Signal(match name {

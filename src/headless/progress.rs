@@ -34,7 +34,9 @@ impl HeadlessProgress {
         zone: &TimeZone,
     ) -> Vec<String> {
         match &record.event {
-            Event::Call(CallEvent::Output { call, text, .. }) => {
+            Event::Call(
+                CallEvent::Output { call, text, .. } | CallEvent::Spooled { call, tail: text, .. },
+            ) => {
                 let tail = self.tails.entry(call.task.clone()).or_default();
                 for line in text.lines().filter(|line| !line.trim().is_empty()) {
                     tail.push_back(clean_line(line).into_owned());

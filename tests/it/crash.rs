@@ -174,7 +174,7 @@ fn tasks_that_are_safe_to_repeat_resume_without_a_question() {
 }
 
 #[test]
-fn a_process_that_outlived_the_crash_is_ended_first() {
+fn a_command_that_outlived_the_crash_is_asked_about_before_it_is_ended() {
     let place = Place::new();
     let plan = place.plan("title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nrun = { shell = \"echo up; sleep 600\" }\n");
     let seen = killed_after(&place, &plan, 11);
@@ -184,17 +184,48 @@ fn a_process_that_outlived_the_crash_is_ended_first() {
         .and_then(|record| record["event"]["body"]["pid"].as_u64())
         .unwrap();
     assert!(Path::new(&format!("/proc/{pid}")).exists(), "a kill leaves the command behind");
+    let is_alive = || {
+        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !state.is_empty() && !state.contains(") Z ")
+    };
     let output = place.run(&["resume", "last", "--headless"]);
     assert_eq!(output.status.code(), Some(3));
-    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    assert!(state.is_empty() || state.contains(") Z "), "still there: {state}");
-    // The question mentions that the process was still running and was ended.
+    assert!(is_alive(), "it is asked about first");
     let question = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        question.contains("was still running after Planwright had closed, and was stopped"),
-        "{question}"
+    assert!(question.contains("This command is still running. Wait for it?"), "{question}");
+    assert!(question.contains("are still running; 1 line of output"), "{question}");
+    // Skipping the task stops its command.
+    let output = place.run(&["resume", "last", "--headless", "--in-doubt", "skip"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!is_alive(), "still there: {said}");
+}
+
+#[test]
+fn a_command_that_is_waited_for_after_a_crash_is_asked_about_when_it_has_ended() {
+    let place = Place::new();
+    let plan = place.plan(
+        "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\n\
+         run = { shell = \"echo up; until [ -e go ]; do sleep 0.05; done; touch went\" }\n",
     );
-    assert!(question.contains("were still running and were stopped"), "{question}");
+    killed_after(&place, &plan, 11);
+    let mut waiting = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
+        .args(["resume", "last", "--headless", "--json", "--in-doubt", "wait"])
+        .env("PLANWRIGHT_DATA_DIR", place.data())
+        .current_dir(place.work())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(waiting.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("\"keep_waiting\"") && line.contains("\"answered\"")));
+    assert!(waiting.try_wait().unwrap().is_none(), "it waits for the command");
+    std::fs::write(place.work().join("go"), "").unwrap();
+    let asked: Vec<String> = lines.filter(|line| line.contains("\"asked\"")).collect();
+    assert!(asked.iter().any(|line| line.contains("Did this command finish?")), "{asked:?}");
+    assert_eq!(waiting.wait().unwrap().code(), Some(3));
+    assert!(place.work().join("went").exists(), "the command ran to its end");
+    let output = place.run(&["resume", "last", "--headless", "--in-doubt", "done"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

@@ -7,6 +7,7 @@
 )]
 
 mod agents;
+mod background;
 mod calls_in_doubt;
 mod command_permission;
 mod conversation;
@@ -29,6 +30,7 @@ mod models;
 mod names;
 mod offline_plans;
 mod opening;
+mod output_spools;
 mod person_decisions;
 mod plan_examples;
 mod plan_field_coverage;

@@ -151,9 +151,7 @@ fn a_run_of_another_process_is_followed_to_its_end() {
     }
     let mut terminal = Terminal::start(&place, &["replay", "last"], 40, 120);
     terminal.shows("Wait for the signal");
-    terminal.until("the run of the other process", |text| {
-        text.contains("another terminal") || text.contains("another process")
-    });
+    terminal.until("the run of the other process", |text| text.contains("running in process"));
     assert!(!terminal.text().contains("nothing is running"), "{}", terminal.text());
     std::fs::write(place.work().join("go"), "").unwrap();
     // No key is pressed: what is shown follows the other process.

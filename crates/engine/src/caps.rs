@@ -1,5 +1,7 @@
 //! Whether a run has reached one of its limits.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 use planwright_model::{RunCap, RunCapSettings};
@@ -22,6 +24,21 @@ pub fn reached_cap(
         let used = cap_usage(state, cap, now);
         (used >= limit).then_some((cap, used, limit))
     })
+}
+
+/// How long a run may still work before its limit of time is reached. `None` without one.
+pub(super) fn wall_time_left(
+    state: &SessionState,
+    caps: &RunCapSettings,
+    now: Timestamp,
+) -> Option<Duration> {
+    let (_, limit) = caps.configured_limits().find(|(cap, _)| *cap == RunCap::RunWallTimeMin)?;
+    let limit = match state.run.raised.get(&RunCap::RunWallTimeMin) {
+        Some(raised) => (*raised)?,
+        None => limit,
+    };
+    let worked = state.run.worked_ms(now);
+    Some(Duration::from_millis(limit.saturating_mul(60_000).saturating_sub(worked)))
 }
 
 pub(super) fn cap_usage(state: &SessionState, cap: RunCap, now: Timestamp) -> u64 {
@@ -86,6 +103,8 @@ mod tests {
         state.apply(&Record::new(Seq(1), Timestamp::UNIX_EPOCH, started));
         let caps = RunCapSettings { wall_time_min: Some(30), ..RunCapSettings::default() };
         let after = |minutes: i64| Timestamp::from_second(minutes * 60).unwrap();
+        assert_eq!(wall_time_left(&state, &caps, after(29)), Some(Duration::from_secs(60)));
+        assert_eq!(wall_time_left(&state, &RunCapSettings::default(), after(29)), None);
         assert_eq!(reached_cap(&state, &caps, after(29)), None);
         assert_eq!(reached_cap(&state, &caps, after(30)), Some((RunCap::RunWallTimeMin, 30, 30)));
     }

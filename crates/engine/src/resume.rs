@@ -8,7 +8,9 @@ use planwright_model::event::{
     TaskEvent,
 };
 use planwright_model::requests::CallEvidence;
-use planwright_model::{CallId, RepeatPolicy, RequestId, RequestKind, RunKind, SessionId, TaskId};
+use planwright_model::{
+    CallId, NodeOrigin, RepeatPolicy, RequestId, RequestKind, RunKind, SessionId, TaskId,
+};
 use planwright_state::agent_progress::{OpenCallState, unseen_success};
 use planwright_state::{CallInFlight, RunPhase, SessionState, TaskRow, TaskStatus};
 use planwright_tools::{Workspace, WriteVerification, process, verify_write};
@@ -22,7 +24,8 @@ pub enum ResumeMode {
     Continue,
 }
 
-/// Ends the processes of attempts that outlived the run that started them. Comes before anything else on taking up.
+/// Ends the processes of attempts that outlived the run that started them, except for commands of the person's own: those
+/// are asked about first. Comes before anything else on taking up.
 pub fn end_leftover_processes(session: &SessionId, state: &SessionState) -> RunLeftovers {
     let mut leftovers = RunLeftovers::new();
     process::end_orphaned_servers();
@@ -30,7 +33,12 @@ pub fn end_leftover_processes(session: &SessionId, state: &SessionState) -> RunL
         let row = state.tasks.row(task);
         if row.is_at_work() {
             let call = attempt_call(state, task);
-            let mut ended = process::end_leftovers(&format!("{session}/{call}"));
+            let mark = format!("{session}/{call}");
+            if is_asked_about(state, task) {
+                leftovers.alive.insert(call.task, process::find_leftovers(&mark));
+                continue;
+            }
+            let mut ended = process::end_leftovers(&mark);
             // Calls that its calls made.
             ended.extend(process::end_leftovers_with_prefix(&format!("{session}/{}.", call.task)));
             leftovers.ended.insert(call.task, ended);
@@ -39,11 +47,27 @@ pub fn end_leftover_processes(session: &SessionId, state: &SessionState) -> RunL
     leftovers
 }
 
+/// Whether a command is the person's own and not safe to repeat, so that they decide what becomes of it.
+fn is_asked_about(state: &SessionState, task: usize) -> bool {
+    let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
+    state.tasks.row(task).checks.is_none()
+        && !state.session.foreign
+        && node.is_some_and(|node| {
+            matches!(node.run, RunKind::Shell(_))
+                && node.repeat == RepeatPolicy::Ask
+                && node.origin != NodeOrigin::AiAdaptation
+        })
+}
+
 /// What the run that was interrupted left behind, by task.
 #[derive(Clone, Debug, Default)]
 pub struct RunLeftovers {
     /// The processes that were found and ended.
     pub ended: BTreeMap<TaskId, Vec<u32>>,
+    /// The processes that were found and left alone.
+    pub alive: BTreeMap<TaskId, Vec<u32>>,
+    /// How many lines commands printed and the last of them, where their spool has more than the journal.
+    pub printed: BTreeMap<TaskId, (u64, String)>,
     /// What the disk says about a write whose outcome is not known.
     pub on_disk: BTreeMap<TaskId, WriteVerification>,
 }
@@ -161,7 +185,14 @@ fn interrupted_events(
         output_lines: 0,
         last_line: "".into(),
     });
-    let evidence = call_evidence(row, ended);
+    let evidence = match leftovers.alive.get(&id).map(Vec::as_slice) {
+        None | Some([]) => call_evidence(row, ended),
+        Some(alive) => CallEvidence::StillRunning(alive.to_vec()),
+    };
+    let mut call = call;
+    if let Some((lines, last)) = leftovers.printed.get(&id) {
+        (call.output_lines, call.last_line) = (*lines, last.as_str().into());
+    }
     let request = session_in_doubt_request(*next_request, state, task, &call, evidence);
     *next_request = RequestId(next_request.0 + 1);
     vec![ApprovalEvent::Asked { request: request.into() }.into()]

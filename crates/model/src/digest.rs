@@ -22,7 +22,8 @@ impl Digest {
         Self::from_bytes(canonical_json(value).as_bytes())
     }
 
-    fn from_bytes(bytes: &[u8]) -> Self {
+    /// Hashes bytes as they are.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut hex = String::with_capacity(64);
         for byte in Sha256::digest(bytes) {

@@ -51,6 +51,7 @@ mod task_run_options;
 pub mod task_state;
 pub mod tool_choice;
 pub mod tool_result;
+pub mod trace_ids;
 pub mod violation;
 
 pub use adaptation::{AdaptationAction, AdaptationLogEntry, PortfolioImpact};

@@ -95,6 +95,8 @@ pub enum ChoiceAction {
     Happened,
     /// Run the call in doubt again.
     RunAgain,
+    /// The command in doubt is still running: wait until its process has ended.
+    KeepWaiting,
     /// Go on without the task; dependents treat it as met.
     SkipAlone,
     /// Skip the task and all that depends on it.

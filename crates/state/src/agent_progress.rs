@@ -369,7 +369,7 @@ impl AgentProgress {
                 (open.intended, open.outcome) = (None, None);
             }
             CallEvent::Concluded { outcome, .. } => open.outcome = Some(outcome.clone()),
-            CallEvent::Spawned { .. } | CallEvent::Output { .. } => {}
+            CallEvent::Spawned { .. } | CallEvent::Output { .. } | CallEvent::Spooled { .. } => {}
         }
     }
 

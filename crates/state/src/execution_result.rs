@@ -197,7 +197,7 @@ impl ExecutionResultFold {
                 ..step(StepAction::Action, tool.clone())
             }),
             CallEvent::Spawned { .. } => {}
-            CallEvent::Output { text, .. } => {
+            CallEvent::Output { text, .. } | CallEvent::Spooled { tail: text, .. } => {
                 trace.steps.push(step(StepAction::Observation, text.clone()));
             }
             CallEvent::Concluded { outcome, usage, .. } => {

@@ -88,7 +88,7 @@ impl JournalCheck {
                     self.add_problem(format!("event {seq} announces {call} a second time"));
                 }
             }
-            CallEvent::Spawned { .. } | CallEvent::Output { .. } => {
+            CallEvent::Spawned { .. } | CallEvent::Output { .. } | CallEvent::Spooled { .. } => {
                 if !self.open.contains(call) {
                     self.add_problem(format!(
                         "event {seq} is about {call}, which was not under way"

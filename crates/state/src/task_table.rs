@@ -646,19 +646,22 @@ impl TaskTable {
                     None => false,
                 }
             }
-            CallEvent::Output { call, text, .. } => match call_in_flight_mut(row, call) {
-                Some(open) => {
-                    open.output_lines += text.matches('\n').count() as u64;
-                    if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
-                        open.last_line = first_line_shortened(line);
+            CallEvent::Output { call, text, .. } | CallEvent::Spooled { call, tail: text, .. } => {
+                match call_in_flight_mut(row, call) {
+                    Some(open) => {
+                        open.output_lines += printed_lines(event);
+                        if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty())
+                        {
+                            open.last_line = first_line_shortened(line);
+                        }
+                        if keeps_output {
+                            push_tail(&mut row.output_tail, text);
+                        }
+                        true
                     }
-                    if keeps_output {
-                        push_tail(&mut row.output_tail, text);
-                    }
-                    true
+                    None => false,
                 }
-                None => false,
-            },
+            }
             // A second outcome for the same call finds nothing in flight: it is counted and changes nothing.
             CallEvent::Concluded { call, outcome, usage, elapsed_ms, .. } => {
                 match end_call(row, call) {
@@ -723,8 +726,8 @@ impl TaskTable {
                 outer.process = Some((*pid, *started_ticks));
                 true
             }
-            CallEvent::Output { text, .. } => {
-                outer.output_lines += text.matches('\n').count() as u64;
+            CallEvent::Output { .. } | CallEvent::Spooled { .. } => {
+                outer.output_lines += printed_lines(event);
                 true
             }
             CallEvent::Concluded { call, usage, .. } => {
@@ -1063,6 +1066,15 @@ fn end_call(row: &mut TaskRow, call: &CallId) -> Option<Box<CallInFlight>> {
 
 /// How much of a command's output is kept for the tasks that build on it.
 const OUTPUT_TAIL_BYTES: usize = 4_000;
+
+/// How many lines an event adds to the output of its call.
+fn printed_lines(event: &CallEvent) -> u64 {
+    match event {
+        CallEvent::Output { text, .. } => text.matches('\n').count() as u64,
+        CallEvent::Spooled { lines, .. } => *lines,
+        _ => 0,
+    }
+}
 
 /// Appends output and keeps its end, from the beginning of a line if it has several.
 fn push_tail(tail: &mut String, text: &str) {

@@ -107,7 +107,7 @@ impl TraceEntryKind {
             "task.skipped" => Some(Self::Skipped),
             "task.reset" => Some(Self::Started),
             "call.intended" => Some(Self::Action),
-            "call.output" | "call.concluded" => Some(Self::Observed),
+            "call.output" | "call.spooled" | "call.concluded" => Some(Self::Observed),
             other if other.starts_with("planning.") || other.starts_with("agent.") => {
                 planning_projection::kind_from_wire_name(other)
             }
@@ -551,6 +551,13 @@ fn project_call(event: &CallEvent) -> Option<EntryProjection> {
             };
             (TraceEntryKind::Observed, format!("{mark}{first}{tail}"), body)
         }
+        CallEvent::Spooled { stream, lines, tail, .. } => {
+            let mark = if *stream == OutputStream::Stderr { "! " } else { "" };
+            let last = tail.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+            let count = planwright_text::units::format_counted(*lines as usize, "line");
+            let body = Some(tail.trim_end_matches('\n').to_owned());
+            (TraceEntryKind::Observed, format!("{mark}{last}  · the last of {count}"), body)
+        }
         CallEvent::Concluded { outcome, elapsed_ms, dropped_bytes, .. } => {
             let cut = match dropped_bytes {
                 0 => String::new(),
@@ -605,6 +612,7 @@ pub fn action_text(action: ChoiceAction) -> &'static str {
         ChoiceAction::Abandon => "discarded",
         ChoiceAction::Happened => "confirmed as finished",
         ChoiceAction::RunAgain => "run again",
+        ChoiceAction::KeepWaiting => "kept waiting",
         ChoiceAction::SkipAlone => "skipped alone",
         ChoiceAction::SkipWithDependents => "skipped with what needs it",
         ChoiceAction::RaiseOnce => "raised once",

@@ -38,6 +38,11 @@ impl StorePaths {
         Self { dir: dir.to_owned(), database: dir.join(FILE), locks: dir.join(LOCKS) }
     }
 
+    /// Where the output of attempts is kept.
+    pub(super) fn output_spools(&self) -> planwright_spool::SpoolDirectory {
+        planwright_spool::SpoolDirectory::in_data_dir(&self.dir)
+    }
+
     /// The write-ahead log that `SQLite` keeps next to the database.
     pub(super) fn wal_path(&self) -> PathBuf {
         let mut name = self.database.clone().into_os_string();

@@ -3,8 +3,9 @@
 use std::ops::RangeInclusive;
 
 use crate::{JournalRow, StoreReader};
-use planwright_model::event::{Event, Record};
-use planwright_model::{Seq, SessionId};
+use planwright_model::event::{Event, OutputStream, Record, SpoolRange};
+use planwright_model::{CallId, Seq, SessionId};
+use planwright_spool::{SpoolContent, SpoolDirectory};
 use planwright_state::replay::{RecordSource, RecordSourceError};
 use planwright_state::timeline::Timeline;
 
@@ -12,12 +13,14 @@ use planwright_state::timeline::Timeline;
 #[derive(Debug)]
 pub struct JournalSource {
     reader: StoreReader,
+    spools: SpoolDirectory,
     session: SessionId,
 }
 
 impl JournalSource {
     pub fn new(reader: StoreReader, session: SessionId) -> Self {
-        Self { reader, session }
+        let spools = reader.output_spools();
+        Self { reader, spools, session }
     }
 }
 
@@ -37,6 +40,30 @@ impl RecordSource for JournalSource {
     fn latest_checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, RecordSourceError> {
         let nearest = self.reader.nearest_checkpoint(&self.session, at).map_err(to_source_error)?;
         Ok(nearest.map(|(_, bytes)| bytes))
+    }
+
+    fn read_output(
+        &mut self,
+        call: &CallId,
+        range: SpoolRange,
+    ) -> Result<Vec<(OutputStream, String)>, RecordSourceError> {
+        let opened = self.spools.open(&self.session, call, range.from).map_err(to_source_error)?;
+        let Some(mut reader) = opened else { return Ok(Vec::new()) };
+        let mut pieces = Vec::new();
+        while let Some(piece) = reader.next_piece().map_err(to_source_error)? {
+            if piece.offset >= range.to {
+                break;
+            }
+            match piece.content {
+                SpoolContent::Text { stream, text } => pieces.push((stream, text)),
+                SpoolContent::Gap { .. } => {
+                    let bytes = planwright_text::units::format_bytes(range.to - range.from);
+                    pieces.push((OutputStream::Stderr, format!("… [{bytes} not kept]\n")));
+                    break;
+                }
+            }
+        }
+        Ok(pieces)
     }
 
     /// Uses stored stretches as far as they exist, then kinds, tasks and times; payloads are hardly read.

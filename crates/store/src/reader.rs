@@ -19,6 +19,7 @@ use super::schema::query_number;
 use super::session_table::{self, to_signed, to_unsigned};
 use super::store_types::{JournalRow, SessionInfo};
 use planwright_model::{Seq, SessionId};
+use planwright_spool::SpoolDirectory;
 use planwright_state::timeline::EventOutline;
 
 const READING: &str = "reading the journal";
@@ -29,6 +30,13 @@ pub struct StoreReader {
     pub(super) database: PathBuf,
     pub(super) decoder: RefCell<PayloadDecoder>,
     pub(super) recent: RefCell<RecentRun>,
+}
+
+impl StoreReader {
+    /// Where the output of attempts is kept.
+    pub fn output_spools(&self) -> SpoolDirectory {
+        SpoolDirectory::in_data_dir(self.database.parent().unwrap_or(Path::new("")))
+    }
 }
 
 impl std::fmt::Debug for StoreReader {

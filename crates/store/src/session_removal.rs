@@ -184,8 +184,12 @@ pub(super) fn delete_next_chunk(
         let Some((key, id, parent)) = removable else { return Ok(false) };
         if delete_rows(transaction, key).during(REMOVING, database)? == 0 {
             delete_session(transaction, key, parent).during(REMOVING, database)?;
+            let id = SessionId::new(id);
+            if let Err(error) = paths.output_spools().remove_session(&id) {
+                tracing::warn!(%error, "output of a removed session stays on the disk");
+            }
             // A lock file that remains is only an empty file.
-            let _ = fs::remove_file(super::lease::lock_path(paths, &SessionId::new(id)));
+            let _ = fs::remove_file(super::lease::lock_path(paths, &id));
         }
         Ok(true)
     })

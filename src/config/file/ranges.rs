@@ -24,6 +24,7 @@ pub(super) fn setting_range(name: &str) -> RangeInclusive<u64> {
         "outage_wait_min" => 0..=1_440,
         "retries" => 0..=10,
         "answer_mb" => 1..=64,
+        "output_cap_mb" => 1..=65_536,
         "concurrency" | "token_budget_factor" => 1..=1_000,
         "result_char_limit" => 1..=100_000_000,
         "run_token_limit" | "task_token_limit" => 1..=1_000_000_000_000,

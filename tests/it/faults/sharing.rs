@@ -90,7 +90,7 @@ fn a_session_resumed_twice_at_once_runs_once() {
             let code = output.status.code().unwrap();
             if code == 1 {
                 assert!(words.contains("open for writing in "), "{words}");
-                assert!(words.contains("planwright replay"), "the remedy is to watch: {words}");
+                assert!(words.contains("planwright attach"), "the remedy is to attach: {words}");
             }
             codes.push(code);
         }

@@ -224,10 +224,15 @@ fn answer_in_doubt(
                 note: None,
             })
         }
+        ChoiceAction::KeepWaiting => {
+            answered.with_effect(DriverEffect::AwaitLeftovers(call.clone()))
+        }
         ChoiceAction::RunAgain => close(answered, CallOutcome::GivenUp)
-            .with_event(task_reset_event(&call.task, "in doubt, to be run again")),
+            .with_event(task_reset_event(&call.task, "in doubt, to be run again"))
+            .with_effect(DriverEffect::EndLeftovers(call.clone())),
         ChoiceAction::SkipAlone | ChoiceAction::SkipWithDependents => {
-            let mut decision = close(answered, CallOutcome::GivenUp);
+            let mut decision = close(answered, CallOutcome::GivenUp)
+                .with_effect(DriverEffect::EndLeftovers(call.clone()));
             let skips = skip_decision(state, task, action == ChoiceAction::SkipWithDependents);
             decision.events.extend(skips.events);
             decision

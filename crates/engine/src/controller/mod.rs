@@ -30,6 +30,10 @@ pub const MAX_JOBS: u32 = 64;
 pub enum DriverEffect {
     /// End a running call.
     Cancel(CallId),
+    /// End the processes of a call that outlived an earlier process of Planwright.
+    EndLeftovers(CallId),
+    /// Wait until they have ended by themselves.
+    AwaitLeftovers(CallId),
     /// Let go of the session in good order.
     Close(CloseReason),
     /// Keep a decision for later sessions.

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The bounds between which the number moves.
-pub const AUTO_MIN: u32 = 1;
-pub const AUTO_MAX: u32 = 8;
+/// The least number of tasks at once. The most is the number of processors.
+const AUTO_MIN: u32 = 1;
 
 /// What speaks for more or fewer tasks at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -20,8 +19,8 @@ pub struct JobPressure {
 }
 
 /// The next number, with the reason for a change. One step at a time upwards, so that it does not swing; halved when
-/// somebody says "too much".
-pub fn next_jobs(now: u32, pressure: JobPressure) -> Option<(u32, String)> {
+/// somebody says "too much". `most` is the number of processors.
+pub fn next_jobs(now: u32, most: u32, pressure: JobPressure) -> Option<(u32, String)> {
     let (next, why) = if pressure.rate_limited > 0 {
         (now / 2, format!("{} calls were refused by a rate limit", pressure.rate_limited))
     } else if pressure.open_breakers > 0 {
@@ -39,7 +38,7 @@ pub fn next_jobs(now: u32, pressure: JobPressure) -> Option<(u32, String)> {
     } else {
         return None;
     };
-    let next = next.clamp(AUTO_MIN, AUTO_MAX);
+    let next = next.clamp(AUTO_MIN, most.max(AUTO_MIN));
     (next != now).then_some((next, why))
 }
 
@@ -48,8 +47,13 @@ pub(crate) fn load_per_core() -> f64 {
     let load = std::fs::read_to_string("/proc/loadavg").ok().and_then(|text| {
         text.split_whitespace().next().and_then(|first| first.parse::<f64>().ok())
     });
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    load.unwrap_or(0.0) / cores as f64
+    load.unwrap_or(0.0) / f64::from(processor_count())
+}
+
+/// How many processors this process may use.
+pub(crate) fn processor_count() -> u32 {
+    let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -58,15 +62,17 @@ mod tests {
 
     use super::*;
 
+    const MOST: u32 = 8;
+
     fn next(now: u32, pressure: JobPressure) -> Option<u32> {
-        next_jobs(now, pressure).map(|(next, _)| next)
+        next_jobs(now, MOST, pressure).map(|(next, _)| next)
     }
 
     #[test]
     fn waiting_tasks_on_an_idle_machine_get_one_more_permit() {
         let pressure = JobPressure { waiting: 4, load_per_core: 0.2, ..JobPressure::default() };
         assert_eq!(next(3, pressure), Some(4));
-        assert_eq!(next(AUTO_MAX, pressure), None);
+        assert_eq!(next(MOST, pressure), None);
         assert_eq!(next(3, JobPressure { waiting: 0, ..pressure }), None);
     }
 
@@ -91,8 +97,8 @@ mod tests {
         #[test]
         fn the_number_stays_within_its_bounds(now in 1..9u32, load in 0.0..9.0f64, open in 0..4u32, limited in 0..4u32, waiting in 0..9u32) {
             let pressure = JobPressure { load_per_core: load, open_breakers: open, rate_limited: limited, waiting };
-            if let Some((next, why)) = next_jobs(now, pressure) {
-                prop_assert!((AUTO_MIN..=AUTO_MAX).contains(&next) && next != now && !why.is_empty());
+            if let Some((next, why)) = next_jobs(now, MOST, pressure) {
+                prop_assert!((AUTO_MIN..=MOST).contains(&next) && next != now && !why.is_empty());
             }
         }
     }

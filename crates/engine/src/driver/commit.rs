@@ -108,6 +108,10 @@ impl Driver {
             DeferredAction::Effect(DriverEffect::Cancel(call)) => {
                 self.cancel_attempt(&call);
             }
+            DeferredAction::Effect(DriverEffect::EndLeftovers(call)) => self.end_leftovers(&call),
+            DeferredAction::Effect(DriverEffect::AwaitLeftovers(call)) => {
+                self.await_leftovers(call);
+            }
             DeferredAction::Effect(DriverEffect::Close(why)) => self.close(why),
             DeferredAction::Effect(DriverEffect::SaveDecision(kept)) => {
                 (self.options.save_decision)(&kept);

@@ -22,6 +22,7 @@ mod checks;
 mod closing;
 mod commit;
 mod holds;
+mod leftovers;
 mod permission;
 mod planning;
 mod ready;
@@ -159,6 +160,8 @@ pub(super) struct Driver {
     answered_early: Vec<(Arc<Request>, Answer)>,
     /// Calls in doubt that the person wants made again, by task and number.
     run_again: Vec<(TaskId, u32)>,
+    /// Calls of an earlier process whose commands are still running, until they have ended.
+    awaited: JoinSet<CallId>,
     /// What is to be kept beside the journal with the next batch.
     side_writes: Vec<SideWrite>,
     /// The last event that went to the journal, durable or not.
@@ -220,6 +223,7 @@ impl Driver {
             asked: HashMap::new(),
             answered_early: Vec::new(),
             run_again: Vec::new(),
+            awaited: JoinSet::new(),
             side_writes: Vec::new(),
             sent,
         };
@@ -283,6 +287,7 @@ impl Driver {
         let pause = next_timer.map(|at| duration_until(at, (self.options.clock)()));
         let patience = self.model_timeout();
         let adapt = (self.options.adapt_jobs && !self.running.is_empty()).then_some(ADAPT_EVERY);
+        let cap = self.wall_time_left();
         let linger = self.batch_delay().filter(|_| !self.outbox.is_empty());
         tokio::select! {
             biased;
@@ -300,6 +305,7 @@ impl Driver {
             }
             Some((stage, report)) = self.stage_out.recv() => self.on_stage_report(stage, report),
             Some(ended) = self.workers.join_next_with_id() => self.on_worker_ends(ended),
+            Some(Ok(call)) = self.awaited.join_next() => self.ask_about_ended(&call),
             command = self.inbox.recv(), if self.closing.is_none() => match command {
                 Some(command) => self.on_command(&command),
                 None => self.close(CloseReason::Quit),
@@ -307,6 +313,8 @@ impl Driver {
             () = sleep_or_pend(pause) => self.on_timer(),
             () = sleep_or_pend(patience) => self.on_model_timeout(),
             () = sleep_or_pend(adapt) => self.adapt_jobs(),
+            // The limit is looked at after this.
+            () = sleep_or_pend(cap) => {}
             // The outbox is sent after this.
             () = sleep_or_pend(linger) => {}
             // What the last commit started may have something to say at once; only then is there time to publish.
@@ -360,7 +368,10 @@ impl Driver {
             let session = self.journal.session().clone();
             self.side_writes.push(SideWrite::Plan { session, plan: Box::new(plan) });
         }
-        self.urgent |= !matches!(record.event, Event::Call(CallEvent::Output { .. }));
+        self.urgent |= !matches!(
+            record.event,
+            Event::Call(CallEvent::Output { .. } | CallEvent::Spooled { .. })
+        );
         self.outbox.push(record);
     }
 

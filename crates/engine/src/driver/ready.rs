@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use tokio_util::sync::CancellationToken;
 
 use super::{DeferredAction, Driver};
-use crate::coordinator::adapt::{JobPressure, load_per_core, next_jobs};
+use crate::coordinator::adapt::{JobPressure, load_per_core, next_jobs, processor_count};
 use crate::coordinator::queue::ReadyQueue;
 use crate::coordinator::values::computed_variables;
 use crate::{CallDurability, caps, controller, coordinator};
@@ -140,6 +140,14 @@ impl Driver {
         true
     }
 
+    /// How long it is until the run reaches its limit of time, while something runs that would not notice.
+    pub(super) fn wall_time_left(&self) -> Option<std::time::Duration> {
+        if self.state.run.phase != RunPhase::Running || self.closing.is_some() {
+            return None;
+        }
+        caps::wall_time_left(&self.state, &self.options.caps, (self.options.clock)())
+    }
+
     /// Looks at load, breakers and rate limits, and changes how many tasks may run at once.
     pub(super) fn adapt_jobs(&mut self) {
         let now = (self.options.clock)();
@@ -151,7 +159,7 @@ impl Driver {
         };
         let from = self.options.jobs;
         if self.state.run.phase == RunPhase::Running
-            && let Some((to, why)) = next_jobs(from, pressure)
+            && let Some((to, why)) = next_jobs(from, processor_count(), pressure)
         {
             self.options.jobs = to;
             self.record(RunEvent::JobsChanged { from, to, why });

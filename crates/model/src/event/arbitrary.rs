@@ -41,6 +41,7 @@ fn action() -> impl Strategy<Value = ChoiceAction> {
         ChoiceAction::Abandon,
         ChoiceAction::Happened,
         ChoiceAction::RunAgain,
+        ChoiceAction::KeepWaiting,
         ChoiceAction::SkipAlone,
         ChoiceAction::Stop,
     ])
@@ -309,6 +310,13 @@ fn call_event() -> impl Strategy<Value = CallEvent> {
             call,
             stream: OutputStream::Stdout,
             text
+        }),
+        (call_id(), ".{0,40}", 0..9_000u64).prop_map(|(call, tail, from)| CallEvent::Spooled {
+            call,
+            stream: OutputStream::Stderr,
+            range: crate::event::SpoolRange { from, to: from + 70 },
+            lines: 3,
+            tail,
         }),
         (call_id(), outcome).prop_map(|(call, outcome)| CallEvent::Concluded {
             call,

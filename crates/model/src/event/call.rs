@@ -46,6 +46,13 @@ pub enum OutputStream {
     Stderr,
 }
 
+/// A stretch of the output spool of a call: from the first byte of one piece to the first byte after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SpoolRange {
+    pub from: u64,
+    pub to: u64,
+}
+
 /// What a call used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
@@ -114,6 +121,8 @@ pub enum CallEvent {
     Spawned { call: CallId, pid: u32, started_ticks: u64 },
     /// A piece of output, whole lines where possible.
     Output { call: CallId, stream: OutputStream, text: String },
+    /// More output than the journal holds: where it stands in the output spool of the call, and its last lines.
+    Spooled { call: CallId, stream: OutputStream, range: SpoolRange, lines: u64, tail: String },
     /// The call ended.
     Concluded {
         call: CallId,
@@ -132,6 +141,7 @@ impl CallEvent {
             Self::Intended { .. } => "call.intended",
             Self::Spawned { .. } => "call.spawned",
             Self::Output { .. } => "call.output",
+            Self::Spooled { .. } => "call.spooled",
             Self::Concluded { .. } => "call.concluded",
         }
     }
@@ -150,11 +160,21 @@ impl CallEvent {
         }
     }
 
+    /// What was printed, as far as the journal holds it: all of it, or the last lines.
+    pub fn printed_text(&self) -> Option<(OutputStream, &str)> {
+        match self {
+            Self::Output { stream, text, .. } => Some((*stream, text)),
+            Self::Spooled { stream, tail, .. } => Some((*stream, tail)),
+            _ => None,
+        }
+    }
+
     pub fn call_id(&self) -> &CallId {
         match self {
             Self::Intended { call, .. }
             | Self::Spawned { call, .. }
             | Self::Output { call, .. }
+            | Self::Spooled { call, .. }
             | Self::Concluded { call, .. } => call,
         }
     }

@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// A wish.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "command", content = "with", rename_all = "snake_case")]
 pub enum Command {
     /// Answers an open request.
     Answer {

@@ -22,7 +22,9 @@ mod session_and_plan;
 mod task;
 
 pub use agent::{AgentEvent, AnsweredCall};
-pub use call::{CallEvent, CallOutcome, FileChange, OutputStream, RepeatClass, RiskClass, Usage};
+pub use call::{
+    CallEvent, CallOutcome, FileChange, OutputStream, RepeatClass, RiskClass, SpoolRange, Usage,
+};
 pub use codec::{EventDecodeError, UnknownEvent};
 pub use command::{Command, CommandRefusal};
 pub use fact::FactEvent;

@@ -60,6 +60,8 @@ pub enum CallEvidence {
     /// No process is known of.
     NoProcess,
     ProcessGone(u32),
+    /// Processes are at work after Planwright had gone.
+    StillRunning(Vec<u32>),
     /// Processes were found at work after Planwright had gone, and were ended.
     FoundRunning(Vec<u32>),
 }
@@ -71,6 +73,10 @@ impl CallEvidence {
             Self::EndedWithSession => "it was stopped when Planwright closed".to_owned(),
             Self::NoProcess => "it may not have started".to_owned(),
             Self::ProcessGone(pid) => format!("its process {pid} is gone"),
+            Self::StillRunning(pids) => match pids.as_slice() {
+                [pid] => format!("its process {pid} is still running"),
+                several => format!("{} of its processes are still running", several.len()),
+            },
             Self::FoundRunning(pids) => match pids.as_slice() {
                 [pid] => format!("its process {pid} was still running and was stopped"),
                 several => {
@@ -87,10 +93,16 @@ impl CallEvidence {
 /// Whether a call without a known outcome took place.
 pub fn in_doubt_request(id: RequestId, doubt: &CallInDoubt<'_>) -> Request {
     let title = doubt.title;
-    let question =
-        if doubt.by_agent { "Did this call finish?" } else { "Did this command finish?" };
+    let is_running = matches!(doubt.evidence, CallEvidence::StillRunning(_));
+    let question = match doubt.by_agent {
+        _ if is_running => "This command is still running. Wait for it?",
+        true => "Did this call finish?",
+        false => "Did this command finish?",
+    };
     let why = if doubt.by_agent {
         format!("Planwright closed while {title} made this call, so how it ended is not known.")
+    } else if is_running {
+        format!("Planwright closed while {title} was running, and its command continued.")
     } else if matches!(doubt.evidence, CallEvidence::FoundRunning(_)) {
         format!("{title} was still running after Planwright had closed, and was stopped.")
     } else {
@@ -106,8 +118,8 @@ pub fn in_doubt_request(id: RequestId, doubt: &CallInDoubt<'_>) -> Request {
             "it may do its work twice; other tasks continue meanwhile",
         ),
     ];
-    asked.choices =
-        outcome_choices(doubt).into_iter().chain(skip_or_stop_choices(doubt.dependents)).collect();
+    let outcomes = if is_running { running_choices(doubt) } else { outcome_choices(doubt).into() };
+    asked.choices = outcomes.into_iter().chain(skip_or_stop_choices(doubt.dependents)).collect();
     asked.task = Some(doubt.task.clone());
     asked
 }
@@ -119,6 +131,28 @@ fn evidence_detail(doubt: &CallInDoubt<'_>) -> RequestDetail {
     };
     let lines = format_counted(doubt.output_lines as usize, "line");
     RequestDetail::new("Known", format!("{}; {lines} of output{last}", doubt.evidence.describe()))
+}
+
+/// What can be done about a command that is still running. Its exit code will not be known.
+fn running_choices(doubt: &CallInDoubt<'_>) -> Vec<Choice> {
+    let title = doubt.title;
+    vec![
+        Choice::new(
+            ChoiceAction::KeepWaiting,
+            "keep waiting",
+            "you are asked again when its process has ended",
+        ),
+        Choice::new(
+            ChoiceAction::RunAgain,
+            "stop it and run it again",
+            format!("its process is stopped, and {title} is started again"),
+        ),
+        Choice::new(
+            ChoiceAction::Happened,
+            "mark it done",
+            format!("{title} is done; its process is not stopped"),
+        ),
+    ]
 }
 
 fn outcome_choices(doubt: &CallInDoubt<'_>) -> [Choice; 2] {

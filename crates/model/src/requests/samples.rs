@@ -306,7 +306,9 @@ fn in_doubt_requests() -> Vec<Request> {
         last_line: "linking",
         ..doubt.clone()
     };
-    vec![in_doubt_request(ID, &doubt), in_doubt_request(ID, &command)]
+    let running =
+        CallInDoubt { evidence: CallEvidence::StillRunning(vec![4711]), ..command.clone() };
+    [doubt, command, running].iter().map(|doubt| in_doubt_request(ID, doubt)).collect()
 }
 
 fn tool_call(rule: Option<String>) -> Request {

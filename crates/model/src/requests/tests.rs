@@ -137,6 +137,8 @@ fn the_reasons_for_asking_read_as_one_document() {
         CallEvidence::EndedWithSession,
         CallEvidence::NoProcess,
         CallEvidence::ProcessGone(4711),
+        CallEvidence::StillRunning(vec![4711]),
+        CallEvidence::StillRunning(vec![4711, 4712]),
         CallEvidence::FoundRunning(vec![4711]),
         CallEvidence::FoundRunning(vec![4711, 4712]),
     ];

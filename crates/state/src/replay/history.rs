@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{RecordSource, RecordSourceError};
 use crate::timeline::Timeline;
 use crate::{Checkpoint, SessionState};
-use planwright_model::Seq;
-use planwright_model::event::Record;
+use planwright_model::event::{CallEvent, OutputStream, Record, SpoolRange};
+use planwright_model::{CallId, Seq};
 
 /// A fold of a small plan is stored this often, so that a seek folds about this many records at most.
 const CHECKPOINT_INTERVAL: u64 = 64;
@@ -30,10 +30,15 @@ fn page_of(seq: Seq) -> u64 {
     seq.0.saturating_sub(1) / PAGE
 }
 
+/// A stretch of the output of a call as it was read.
+type SpooledStretch = (CallId, SpoolRange, Arc<[(OutputStream, String)]>);
+
 /// Reads any moment of a session.
 pub struct History {
     source: Box<dyn RecordSource>,
     pages: VecDeque<(u64, Vec<Record>)>,
+    /// The stretch of output that was read last: its lines are asked for one after the other.
+    output: Option<SpooledStretch>,
     states: VecDeque<Arc<SessionState>>,
 }
 
@@ -45,7 +50,12 @@ impl std::fmt::Debug for History {
 
 impl History {
     pub fn new(source: impl RecordSource + 'static) -> Self {
-        Self { source: Box::new(source), pages: VecDeque::new(), states: VecDeque::new() }
+        Self {
+            source: Box::new(source),
+            pages: VecDeque::new(),
+            output: None,
+            states: VecDeque::new(),
+        }
     }
 
     /// The number of the last record.
@@ -62,6 +72,39 @@ impl History {
         let offset = ((seq.0 - 1) % PAGE) as usize;
         let page = self.load_page(number, offset)?;
         Ok(page.get(offset).cloned())
+    }
+
+    /// What a call printed in a stretch of its output spool, in order. Empty where nothing of it is kept.
+    pub fn read_output(
+        &mut self,
+        call: &CallId,
+        range: SpoolRange,
+    ) -> Result<Arc<[(OutputStream, String)]>, RecordSourceError> {
+        if let Some((known, at, pieces)) = &self.output
+            && known == call
+            && *at == range
+        {
+            return Ok(Arc::clone(pieces));
+        }
+        let pieces: Arc<[(OutputStream, String)]> = self.source.read_output(call, range)?.into();
+        self.output = Some((call.clone(), range, Arc::clone(&pieces)));
+        Ok(pieces)
+    }
+
+    /// All that an event about a call adds to its output: from its spool where the journal has only the last lines. What
+    /// the spool no longer has is what the journal has of it.
+    pub fn printed_output(
+        &mut self,
+        event: &CallEvent,
+    ) -> Result<Option<(OutputStream, String)>, RecordSourceError> {
+        if let CallEvent::Spooled { call, stream, range, .. } = event {
+            let pieces = self.read_output(call, *range)?;
+            if !pieces.is_empty() {
+                let text: String = pieces.iter().map(|(_, text)| text.as_str()).collect();
+                return Ok(Some((*stream, text)));
+            }
+        }
+        Ok(event.printed_text().map(|(stream, text)| (stream, text.to_owned())))
     }
 
     /// The records that follow `seq` up to `head`, at most a page of them and none of them kept: for whoever reads a

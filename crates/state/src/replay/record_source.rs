@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 
 use crate::timeline::Timeline;
-use planwright_model::Seq;
-use planwright_model::event::Record;
+use planwright_model::event::{OutputStream, Record, SpoolRange};
+use planwright_model::{CallId, Seq};
 
 /// Why the past could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +22,15 @@ pub trait RecordSource: Send {
     ) -> Result<Vec<Record>, RecordSourceError>;
     /// The newest stored fold at or before an event, as it was encoded.
     fn latest_checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, RecordSourceError>;
+
+    /// What a call printed in a stretch of its spool, in order. Empty where nothing of it is kept.
+    fn read_output(
+        &mut self,
+        _call: &CallId,
+        _range: SpoolRange,
+    ) -> Result<Vec<(OutputStream, String)>, RecordSourceError> {
+        Ok(Vec::new())
+    }
 
     /// The index over everything up to an event.
     fn build_timeline(&mut self, upto: Seq) -> Result<Timeline, RecordSourceError> {

@@ -9,12 +9,20 @@ use serde_json::{Value, json};
 use planwright_model::event::{
     AgentEvent, CallEvent, CallOutcome, Event, Record, RunEvent, TaskEvent,
 };
+use planwright_model::trace_ids::{named_span_id, session_trace_id};
 use planwright_model::{Digest, SessionId};
 
 /// The spans of a session: the run, each attempt of a task, each tool call, each model request.
 pub fn session_spans(session: &SessionId, title: &str, records: &[Record]) -> Value {
-    let trace = Digest::from_json(&json!(session.as_str())).as_str()[..32].to_owned();
-    let mut telling = SpanBuilder { trace, root: None, open: HashMap::new(), spans: Vec::new() };
+    let trace = session_trace_id(session);
+    let session_id = session.clone();
+    let mut telling = SpanBuilder {
+        session: session_id,
+        trace,
+        root: None,
+        open: HashMap::new(),
+        spans: Vec::new(),
+    };
     let root = telling.new_span_id("run");
     let began = records.first().map(|record| record.at).unwrap_or_default();
     telling.begin_span(
@@ -47,6 +55,7 @@ pub fn session_spans(session: &SessionId, title: &str, records: &[Record]) -> Va
 }
 
 struct SpanBuilder {
+    session: SessionId,
     trace: String,
     root: Option<String>,
     /// Spans that have not ended, by their subject.
@@ -106,7 +115,7 @@ impl SpanBuilder {
                 let failed = !matches!(outcome, CallOutcome::Exited { code: 0 });
                 self.end_span(&key, at, failed.then_some(("tool_error", text.as_str())));
             }
-            CallEvent::Spawned { .. } | CallEvent::Output { .. } => {}
+            CallEvent::Spawned { .. } | CallEvent::Output { .. } | CallEvent::Spooled { .. } => {}
         }
     }
 
@@ -146,6 +155,10 @@ impl SpanBuilder {
     }
 
     fn new_span_id(&self, key: &str) -> String {
+        // Commands know the span of their call, and what they report refers to it.
+        if let Some(call) = key.strip_prefix("call ") {
+            return named_span_id(&self.session, call);
+        }
         let number = self.spans.len() + self.open.len();
         Digest::from_json(&json!([self.trace, key, number])).as_str()[..16].to_owned()
     }

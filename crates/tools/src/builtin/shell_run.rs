@@ -128,6 +128,8 @@ pub(super) async fn run_confined(
         with: vec![(CALL_VARIABLE.to_owned(), toolbox.process_mark(&context.call))],
         time_limit,
         output_limit: settings.kept_output_bytes,
+        // The toolbox keeps all that a call printed beside the journal.
+        spool: None,
         redactor: toolbox.redactor().clone(),
         launch: cell.launch_mode(),
         stop: StopSignal::default(),
@@ -142,7 +144,8 @@ pub(super) async fn run_confined(
                         started_ticks: *started_ticks,
                     });
                 }
-                AttemptEvent::Output { stream, text } => {
+                AttemptEvent::Output { stream, text }
+                | AttemptEvent::Spooled { stream, text, .. } => {
                     context.report_progress(CallProgress::Output {
                         stream: *stream,
                         text: text.clone(),

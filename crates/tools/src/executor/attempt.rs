@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use planwright_model::event::{CallOutcome, OutputStream, Usage};
+use planwright_model::event::{CallOutcome, OutputStream, SpoolRange, Usage};
 use planwright_model::{CallId, Plan, SessionId, TaskNode, TaskResults};
 
 /// A task of a plan, shared instead of copied: plans are large and tasks start often.
@@ -84,6 +84,8 @@ pub enum AttemptEvent {
     Results { results: TaskResults, reused: Option<String> },
     /// A service is ready for those that need it.
     Ready,
+    /// It printed more than the journal is to hold. The text stands in its spool as well.
+    Spooled { stream: OutputStream, range: SpoolRange, text: String },
 }
 
 /// How an attempt ended, and what it used.

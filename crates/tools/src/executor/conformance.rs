@@ -210,7 +210,9 @@ impl ObservedAttempt {
 
     fn printed(&self, wanted: OutputStream) -> String {
         let text = |event: &AttemptEvent| match event {
-            AttemptEvent::Output { stream, text } if *stream == wanted => Some(text.clone()),
+            AttemptEvent::Output { stream, text } | AttemptEvent::Spooled { stream, text, .. } => {
+                (*stream == wanted).then(|| text.clone())
+            }
             _ => None,
         };
         self.events.iter().filter_map(text).collect()

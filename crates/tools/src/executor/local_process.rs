@@ -16,16 +16,18 @@ use super::{
     TaskExecutor,
 };
 use crate::permission::SandboxState;
-use crate::process::{self, LaunchMode, ProcessSpec};
+use crate::process::{self, LaunchMode, ProcessSpec, SpoolTarget};
 use crate::sandbox::{CommandConfinement, Sandbox};
 use crate::settings::ToolSettings;
 use planwright_model::event::{CallOutcome, OutputStream};
+use planwright_model::trace_ids::call_trace_parent;
 use planwright_model::{
     CallId, Category, ExecutionFailure, RunKind, SandboxChoice, SecretSource, TaskNode,
 };
+use planwright_spool::SpoolDirectory;
 use planwright_text::Redactor;
 
-/// What a command may keep of its output, unless it is the model that reads it.
+/// What is kept of a command's output where there is no spool.
 const OUTPUT_LIMIT: usize = 1024 * 1024;
 /// The shortest default time limit of a person's own command.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(3600);
@@ -46,14 +48,29 @@ pub struct LocalProcessExecutor {
     cache: Option<TaskCache>,
     /// Values of secrets, by where they come from.
     secrets: Arc<Vec<(SecretSource, String)>>,
+    /// Where all output is kept, and how much of one attempt.
+    spools: Option<(SpoolDirectory, u64)>,
 }
 
 impl LocalProcessExecutor {
     /// `without` names the variables that commands must not see.
     pub fn new(redactor: Redactor, without: Vec<String>) -> Self {
         let sandbox = Sandbox::with_current_program();
-        let (settings, secrets) = (Arc::default(), Arc::default());
-        Self { redactor, without, sandbox, settings, results: None, cache: None, secrets }
+        Self {
+            redactor,
+            without,
+            sandbox,
+            settings: Arc::default(),
+            results: None,
+            cache: None,
+            secrets: Arc::default(),
+            spools: None,
+        }
+    }
+
+    /// Keeps all output in spools, up to so many bytes for each attempt.
+    pub fn with_spools(self, directory: SpoolDirectory, cap: u64) -> Self {
+        Self { spools: Some((directory, cap)), ..self }
     }
 
     /// Where attempts keep what they leave behind, and where finished ones are remembered.
@@ -104,12 +121,14 @@ impl LocalProcessExecutor {
             let file = place.output_file().to_string_lossy().into_owned();
             (OUTPUT_VARIABLE.to_owned(), file)
         });
+        let trace = call_trace_parent(&attempt.session, &attempt.call);
         ProcessSpec {
             command: command.to_owned(),
             shell: attempt.task.shell.clone(),
             directory: attempt.workspace.join(&attempt.task.cwd),
             without: self.without.clone(),
-            with: own
+            with: std::iter::once(("TRACEPARENT".to_owned(), trace))
+                .chain(own)
                 .chain(output)
                 .chain([
                     (process::CALL_VARIABLE.to_owned(), attempt.process_mark()),
@@ -118,6 +137,12 @@ impl LocalProcessExecutor {
                 .collect(),
             time_limit: time_limit(&attempt.task),
             output_limit: OUTPUT_LIMIT,
+            spool: self.spools.as_ref().map(|(directory, cap)| SpoolTarget {
+                directory: directory.clone(),
+                session: attempt.session.clone(),
+                call: attempt.call.clone(),
+                cap: *cap,
+            }),
             redactor: self.redactor.clone(),
             launch: LaunchMode::Person,
             stop: attempt.task.options.service.as_ref().map(|one| one.stop).unwrap_or_default(),
@@ -238,7 +263,9 @@ async fn run_and_keep_end(
     let forward = async {
         while let Some((_, report)) = receiver.recv().await {
             let AttemptReport::Event(event) = report else { return };
-            if let AttemptEvent::Output { stream: OutputStream::Stdout, text } = &event {
+            if let AttemptEvent::Output { stream: OutputStream::Stdout, text }
+            | AttemptEvent::Spooled { stream: OutputStream::Stdout, text, .. } = &event
+            {
                 push_last_lines(printed, text);
             }
             // The session is over if nobody listens any more.

@@ -22,7 +22,9 @@ pub(super) async fn run_service(
     events: &AttemptEventSink,
     cancel: CancellationToken,
 ) -> AttemptOutcome {
-    let check = ProcessSpec { time_limit: CHECK_LIMIT, output_limit: 0, ..spec.clone() };
+    // The output of the service has a spool; that of its checks is not kept.
+    let check =
+        ProcessSpec { time_limit: CHECK_LIMIT, output_limit: 0, spool: None, ..spec.clone() };
     let running = process::run_command(spec, cancel.clone(), events.clone());
     tokio::pin!(running);
     tokio::select! {

@@ -34,7 +34,7 @@ pub async fn run_and_collect(
     while let Some((_, report)) = receiver.recv().await {
         let AttemptReport::Event(event) = report else { break };
         notice(&event);
-        if let AttemptEvent::Output { text, .. } = event {
+        if let AttemptEvent::Output { text, .. } | AttemptEvent::Spooled { text, .. } = event {
             output.push_str(&text);
         }
     }

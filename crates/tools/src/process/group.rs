@@ -111,6 +111,11 @@ fn parent_pid(pid: u32) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
+/// The processes of a call that are at work, without touching them.
+pub fn find_leftovers(mark: &str) -> Vec<u32> {
+    find_marked(&|found| found == mark.as_bytes()).marked
+}
+
 /// How long a killed process may take to disappear.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 

@@ -7,6 +7,7 @@ mod collect;
 mod group;
 mod output;
 mod owner;
+mod recorder;
 mod spawner;
 
 use std::collections::BTreeMap;
@@ -25,12 +26,13 @@ pub(crate) use group::GroupGuard;
 pub(crate) use group::end_group;
 pub use group::{
     CALL_VARIABLE, CallOwner, OWNER_VARIABLE, PERSON, enclosing_call, end_leftovers,
-    end_leftovers_with_prefix, start_ticks,
+    end_leftovers_with_prefix, find_leftovers, start_ticks,
 };
-use output::{OutputLimiter, OutputLines};
 #[cfg(feature = "mcp")]
 pub(crate) use owner::OwnedMark;
 pub use owner::end_orphaned_servers;
+use recorder::OutputRecorder;
+pub use recorder::SpoolTarget;
 
 use crate::executor::{AttemptEvent, AttemptEventSink, AttemptOutcome};
 use crate::sandbox::{ARGV0, SandboxLauncher};
@@ -59,8 +61,10 @@ pub struct ProcessSpec {
     /// Variables added to it.
     pub with: Vec<(String, String)>,
     pub time_limit: Duration,
-    /// How many bytes of output are kept.
+    /// How many bytes of output are kept where there is no spool.
     pub output_limit: usize,
+    /// Where all of the output is kept.
+    pub spool: Option<SpoolTarget>,
     pub redactor: Redactor,
     pub launch: LaunchMode,
     /// The signal that asks it to end.
@@ -84,15 +88,12 @@ pub async fn run_command(
     events: AttemptEventSink,
 ) -> AttemptOutcome {
     let begun = Instant::now();
-    let mut limiter = OutputLimiter::new(spec.output_limit);
+    let mut output = OutputRecorder::new(&spec, &events, begun);
     let outcome = match spawn_command(&spec) {
-        Ok(child) => supervise_child(child, &spec, &cancel, &events, &mut limiter).await,
+        Ok(child) => supervise_child(child, &spec, &cancel, &events, &mut output).await,
         Err(error) => CallOutcome::CouldNotStart { message: start_failure_message(&spec, &error) },
     };
-    for (stream, text) in limiter.take_tail() {
-        send_event(&events, AttemptEvent::Output { stream, text }).await;
-    }
-    let (output_bytes, dropped_bytes) = limiter.byte_totals();
+    let (output_bytes, dropped_bytes) = output.finish().await;
     AttemptOutcome {
         outcome,
         elapsed: begun.elapsed(),
@@ -155,7 +156,7 @@ async fn supervise_child(
     spec: &ProcessSpec,
     cancel: &CancellationToken,
     events: &AttemptEventSink,
-    limiter: &mut OutputLimiter,
+    output: &mut OutputRecorder<'_>,
 ) -> CallOutcome {
     let pid = child.id().unwrap_or_default();
     // Kills whatever the command left in its group, even if nobody waits for it anymore.
@@ -163,18 +164,14 @@ async fn supervise_child(
     let started_ticks = start_ticks(pid).unwrap_or_default();
     send_event(events, AttemptEvent::Spawned { pid, started_ticks }).await;
     let (pieces_in, mut pieces) = mpsc::channel::<OutputChunk>(16);
-    if let Some(pipe) = child.stdout.take() {
-        tokio::spawn(forward_pipe(pipe, OutputStream::Stdout, pieces_in.clone()));
+    if let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) {
+        tokio::spawn(forward_pipes(out, err, pieces_in));
     }
-    if let Some(pipe) = child.stderr.take() {
-        tokio::spawn(forward_pipe(pipe, OutputStream::Stderr, pieces_in.clone()));
-    }
-    drop(pieces_in);
 
-    let mut lines = OutputLines::new(&spec.redactor);
     let deadline = tokio::time::sleep(spec.time_limit);
     tokio::pin!(deadline);
     let mut flush_at: Option<tokio::time::Instant> = None;
+    let mut flushed = tokio::time::Instant::now();
     let mut stopped: Option<CallOutcome> = None;
     let mut pipes_open = true;
     let status = loop {
@@ -191,23 +188,24 @@ async fn supervise_child(
             }
             piece = pieces.recv(), if pipes_open => match piece {
                 Some((stream, bytes)) => {
-                    lines.push(stream, &bytes);
-                    if lines.is_large() {
-                        flush_lines(&mut lines, limiter, events).await;
-                        flush_at = None;
+                    output.push(stream, &bytes);
+                    if output.is_large() {
+                        output.flush().await;
+                        (flush_at, flushed) = (None, tokio::time::Instant::now());
                     } else if flush_at.is_none() {
-                        flush_at = Some(tokio::time::Instant::now() + FLUSH_DELAY);
+                        // What comes after a pause is shown at once.
+                        flush_at = Some(flushed + FLUSH_DELAY);
                     }
                 }
                 None => pipes_open = false,
             },
             () = sleep_until_flush(flush_at), if flush_at.is_some() => {
-                flush_lines(&mut lines, limiter, events).await;
-                flush_at = None;
+                output.flush().await;
+                (flush_at, flushed) = (None, tokio::time::Instant::now());
             }
         }
     };
-    drain_pipes(&mut pieces, lines, limiter, events).await;
+    drain_pipes(&mut pieces, output).await;
     if let LaunchMode::Model { .. } = &spec.launch {
         end_call_leftovers(spec).await;
     }
@@ -233,62 +231,70 @@ async fn sleep_until_flush(at: Option<tokio::time::Instant>) {
 }
 
 /// Reads what is still in the pipes. A background process may keep them open, so there is a time limit.
-async fn drain_pipes(
-    pieces: &mut mpsc::Receiver<OutputChunk>,
-    mut lines: OutputLines,
-    limiter: &mut OutputLimiter,
-    events: &AttemptEventSink,
-) {
+async fn drain_pipes(pieces: &mut mpsc::Receiver<OutputChunk>, output: &mut OutputRecorder<'_>) {
     let end = tokio::time::Instant::now() + DRAIN_TIMEOUT;
     while let Ok(Some((stream, bytes))) = tokio::time::timeout_at(end, pieces.recv()).await {
-        lines.push(stream, &bytes);
-        if lines.is_large() {
-            flush_lines(&mut lines, limiter, events).await;
+        output.push(stream, &bytes);
+        if output.is_large() {
+            output.flush().await;
         }
     }
-    for (stream, text) in lines.finish() {
-        emit_output(stream, text, limiter, events).await;
-    }
 }
 
-async fn flush_lines(
-    lines: &mut OutputLines,
-    limiter: &mut OutputLimiter,
-    events: &AttemptEventSink,
-) {
-    for (stream, text) in lines.take_complete() {
-        emit_output(stream, text, limiter, events).await;
-    }
-}
-
-async fn emit_output(
-    stream: OutputStream,
-    text: String,
-    limiter: &mut OutputLimiter,
-    events: &AttemptEventSink,
-) {
-    if let Some(text) = limiter.admit(stream, text) {
-        send_event(events, AttemptEvent::Output { stream, text }).await;
-    }
-}
-
-async fn forward_pipe(
-    mut pipe: impl AsyncRead + Unpin,
-    stream: OutputStream,
+/// Reads both pipes as output arrives. Where both have something, they take turns, standard output first.
+async fn forward_pipes(
+    out: impl AsyncRead + Unpin,
+    err: impl AsyncRead + Unpin,
     pieces: mpsc::Sender<OutputChunk>,
 ) {
-    let mut buffer = vec![0; 16 * 1024];
-    loop {
-        let read = match pipe.read(&mut buffer).await {
-            Ok(read) => read,
-            Err(error) => {
-                tracing::warn!(%error, ?stream, "the output of a command cannot be read to its end");
-                return;
+    let (mut out, mut err) = (OutputPipe::new(out), OutputPipe::new(err));
+    let mut out_first = true;
+    while out.is_open || err.is_open {
+        let (stream, bytes) = if out_first {
+            tokio::select! {
+                biased;
+                bytes = out.read(), if out.is_open => (OutputStream::Stdout, bytes),
+                bytes = err.read(), if err.is_open => (OutputStream::Stderr, bytes),
+            }
+        } else {
+            tokio::select! {
+                biased;
+                bytes = err.read(), if err.is_open => (OutputStream::Stderr, bytes),
+                bytes = out.read(), if out.is_open => (OutputStream::Stdout, bytes),
             }
         };
-        if read == 0 || pieces.send((stream, buffer[..read].to_vec())).await.is_err() {
+        out_first = stream == OutputStream::Stderr;
+        if let Some(bytes) = bytes
+            && pieces.send((stream, bytes)).await.is_err()
+        {
             return;
         }
+    }
+}
+
+/// One of the pipes of a command.
+struct OutputPipe<R> {
+    pipe: R,
+    buffer: Vec<u8>,
+    is_open: bool,
+}
+
+impl<R: AsyncRead + Unpin> OutputPipe<R> {
+    fn new(pipe: R) -> Self {
+        Self { pipe, buffer: vec![0; 64 * 1024], is_open: true }
+    }
+
+    /// What arrives next; `None` at the end.
+    async fn read(&mut self) -> Option<Vec<u8>> {
+        match self.pipe.read(&mut self.buffer).await {
+            Ok(0) => self.is_open = false,
+            Ok(read) => return Some(self.buffer[..read].to_vec()),
+            Err(error) => {
+                tracing::warn!(%error, "the output of a command cannot be read to its end");
+                self.is_open = false;
+            }
+        }
+        None
     }
 }
 
@@ -322,6 +328,7 @@ mod tests {
             with: vec![("ADDED".into(), "yes".into())],
             time_limit: limit,
             output_limit: 1024,
+            spool: None,
             redactor: Redactor::default(),
             launch: LaunchMode::Person,
             stop: StopSignal::default(),

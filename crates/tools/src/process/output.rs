@@ -5,13 +5,16 @@ use std::collections::VecDeque;
 use planwright_model::event::OutputStream;
 use planwright_text::{Redactor, StreamRedactor};
 
-/// A piece of this size is passed on without waiting for more.
-const LARGE: usize = 4 * 1024;
+/// So much is passed on without waiting for more. Larger pieces cost the journal less, smaller ones show sooner.
+const LARGE: usize = 64 * 1024;
 
-/// Joins pieces of both streams, keeping their order at line granularity.
+/// Joins pieces of both streams into lines, in the order in which the lines were completed.
 pub(super) struct OutputLines {
     stdout: StreamAssembler,
     stderr: StreamAssembler,
+    /// Complete lines, each piece of one stream.
+    complete: Vec<(OutputStream, String)>,
+    complete_bytes: usize,
 }
 
 struct StreamAssembler {
@@ -59,42 +62,52 @@ fn incomplete_tail(bytes: &[u8]) -> usize {
 
 impl OutputLines {
     pub(super) fn new(redactor: &Redactor) -> Self {
-        Self { stdout: StreamAssembler::new(redactor), stderr: StreamAssembler::new(redactor) }
+        Self {
+            stdout: StreamAssembler::new(redactor),
+            stderr: StreamAssembler::new(redactor),
+            complete: Vec::new(),
+            complete_bytes: 0,
+        }
     }
 
     pub(super) fn push(&mut self, stream: OutputStream, bytes: &[u8]) {
-        match stream {
-            OutputStream::Stdout => self.stdout.push(bytes),
-            OutputStream::Stderr => self.stderr.push(bytes),
+        let assembly = match stream {
+            OutputStream::Stdout => &mut self.stdout,
+            OutputStream::Stderr => &mut self.stderr,
+        };
+        assembly.push(bytes);
+        // Complete lines, or a long line without an end.
+        let end = match assembly.text.rfind('\n') {
+            Some(end) => end + 1,
+            None if assembly.text.len() >= LARGE => assembly.text.len(),
+            None => return,
+        };
+        let rest = assembly.text.split_off(end);
+        let text = std::mem::replace(&mut assembly.text, rest);
+        self.complete_bytes += text.len();
+        match self.complete.last_mut() {
+            Some((last, joined)) if *last == stream => joined.push_str(&text),
+            _ => self.complete.push((stream, text)),
         }
     }
 
     pub(super) fn is_large(&self) -> bool {
-        self.stdout.text.len() + self.stderr.text.len() >= LARGE
+        self.complete_bytes >= LARGE
     }
 
-    /// What can be passed on now: complete lines, or a long line without an end.
+    /// What can be passed on now.
     pub(super) fn take_complete(&mut self) -> Vec<(OutputStream, String)> {
-        let mut out = Vec::new();
-        for (stream, assembly) in
-            [(OutputStream::Stdout, &mut self.stdout), (OutputStream::Stderr, &mut self.stderr)]
-        {
-            let end = match assembly.text.rfind('\n') {
-                Some(end) => end + 1,
-                None if assembly.text.len() >= LARGE => assembly.text.len(),
-                None => continue,
-            };
-            let rest = assembly.text.split_off(end);
-            out.push((stream, std::mem::replace(&mut assembly.text, rest)));
-        }
-        out
+        self.complete_bytes = 0;
+        std::mem::take(&mut self.complete)
     }
 
     /// Everything that remains.
     pub(super) fn finish(self) -> impl Iterator<Item = (OutputStream, String)> {
-        [(OutputStream::Stdout, self.stdout.finish()), (OutputStream::Stderr, self.stderr.finish())]
-            .into_iter()
-            .filter(|(_, text)| !text.is_empty())
+        let rest = [
+            (OutputStream::Stdout, self.stdout.finish()),
+            (OutputStream::Stderr, self.stderr.finish()),
+        ];
+        self.complete.into_iter().chain(rest).filter(|(_, text)| !text.is_empty())
     }
 }
 
@@ -189,6 +202,23 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn lines_of_both_streams_keep_the_order_in_which_they_came() {
+        let mut lines = OutputLines::new(&Redactor::default());
+        for (stream, text) in [
+            (OutputStream::Stdout, "out 1\nout"),
+            (OutputStream::Stderr, "err 1\n"),
+            (OutputStream::Stdout, " 2\n"),
+            (OutputStream::Stdout, "out 3\n"),
+            (OutputStream::Stderr, "err 2"),
+        ] {
+            lines.push(stream, text.as_bytes());
+        }
+        let all: Vec<(OutputStream, String)> = lines.finish().collect();
+        let texts: Vec<&str> = all.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(texts, ["out 1\n", "err 1\n", "out 2\nout 3\n", "err 2"]);
+    }
 
     proptest! {
         #[test]

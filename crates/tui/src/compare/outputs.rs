@@ -8,7 +8,7 @@ use super::CompareScreen;
 use crate::session_actions::CompareView;
 use crate::theme::ThemeRole;
 use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, format_counted, styled_piece};
-use planwright_model::event::{CallEvent, Event};
+use planwright_model::event::Event;
 use planwright_model::{Seq, TaskId};
 use planwright_state::replay::compare::TaskComparison;
 use planwright_state::replay::{History, RecordSourceError};
@@ -95,12 +95,13 @@ fn read_output(task: &TaskId, history: &mut History) -> Result<(String, bool), R
         .collect();
     for seq in steps {
         let Some(record) = history.record_at(seq)? else { break };
-        let Event::Call(CallEvent::Output { text: piece, .. }) = &record.event else { continue };
+        let Event::Call(event) = &record.event else { continue };
+        let Some((_, piece)) = history.printed_output(event)? else { continue };
         lines += piece.lines().count();
         if lines > MOST_LINES {
             return Ok((text, true));
         }
-        text.push_str(piece);
+        text.push_str(&piece);
         if !piece.ends_with('\n') {
             text.push('\n');
         }

@@ -15,6 +15,10 @@ use planwright_text::{clean_line, truncate_end};
 /// How to leave a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeaveChoice {
+    /// The run of another process goes on without this screen.
+    Detach,
+    /// The run of another process is stopped.
+    StopRun,
     /// Nothing new starts; the screen closes once what runs has ended.
     AfterStep,
     /// What runs is stopped.
@@ -23,10 +27,13 @@ pub(crate) enum LeaveChoice {
 }
 
 impl LeaveChoice {
-    const ALL: [Self; 3] = [Self::AfterStep, Self::Now, Self::Stay];
+    const HERE: [Self; 3] = [Self::AfterStep, Self::Now, Self::Stay];
+    const ELSEWHERE: [Self; 3] = [Self::Detach, Self::StopRun, Self::Stay];
 
     fn label(self) -> &'static str {
         match self {
+            Self::Detach => "detach",
+            Self::StopRun => "stop the run",
             Self::AfterStep => "stop after this step",
             Self::Now => "stop now",
             Self::Stay => "stay",
@@ -38,13 +45,23 @@ impl LeaveChoice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QuitCard {
     cursor: usize,
+    /// The run goes on in another process, whatever becomes of the screen.
+    elsewhere: bool,
 }
 
 impl QuitCard {
+    pub(crate) fn new(elsewhere: bool) -> Self {
+        Self { cursor: 0, elsewhere }
+    }
+
+    fn choices(self) -> [LeaveChoice; 3] {
+        if self.elsewhere { LeaveChoice::ELSEWHERE } else { LeaveChoice::HERE }
+    }
+
     pub(super) fn on_key(&mut self, key: KeyChord, action: Option<KeyAction>) -> OverlayOutcome {
-        let last = LeaveChoice::ALL.len() - 1;
+        let last = self.choices().len() - 1;
         match (key.code, action) {
-            (KeyCode::Enter, _) => return OverlayOutcome::Leave(LeaveChoice::ALL[self.cursor]),
+            (KeyCode::Enter, _) => return OverlayOutcome::Leave(self.choices()[self.cursor]),
             (_, Some(KeyAction::Down)) => self.cursor = (self.cursor + 1).min(last),
             (_, Some(KeyAction::Up)) => self.cursor = self.cursor.saturating_sub(1),
             (_, Some(KeyAction::Back | KeyAction::Quit)) => return OverlayOutcome::Close,
@@ -60,7 +77,7 @@ impl QuitCard {
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
         let text = cx.style(ThemeRole::Text);
         ScreenLine::new(buf, row(0)).skip(1).put(&running_sentence(cx.latest), text);
-        for (index, choice) in LeaveChoice::ALL.into_iter().enumerate() {
+        for (index, choice) in self.choices().into_iter().enumerate() {
             let area = row(index as u16 + 1);
             if index == self.cursor {
                 buf.set_style(area, cx.style(ThemeRole::Selection));
@@ -93,7 +110,8 @@ fn consequence(choice: LeaveChoice, state: &SessionState, width: u16) -> String 
     match choice {
         LeaveChoice::AfterStep if width < 84 => "the rest waits: planwright resume last".to_owned(),
         LeaveChoice::AfterStep => "the rest waits until you run: planwright resume last".to_owned(),
-        LeaveChoice::Now => stopped_tasks(state),
+        LeaveChoice::Detach => "it continues in its process; planwright attach last".to_owned(),
+        LeaveChoice::Now | LeaveChoice::StopRun => stopped_tasks(state),
         LeaveChoice::Stay => String::new(),
     }
 }

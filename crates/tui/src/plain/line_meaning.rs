@@ -39,6 +39,7 @@ pub(super) fn choice_phrase(choice: &Choice) -> String {
         Pick::Stop => "stop".to_owned(),
         Pick::GoOn => "continue".to_owned(),
         Pick::Happened => "it finished".to_owned(),
+        Pick::KeepWaiting => "keep waiting".to_owned(),
         Pick::UseRelaxation(number) | Pick::PickOption(number) => {
             format!("use {number} ({})", choice.label)
         }

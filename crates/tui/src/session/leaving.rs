@@ -6,7 +6,7 @@ use crate::overlays::{LeaveChoice, Overlay, QuitCard};
 use crate::panes::header::SessionBadge;
 use crate::{ExitReason, pane_context::SessionViewMode};
 use planwright_model::MicroDollars;
-use planwright_model::event::Command;
+use planwright_model::event::{CloseReason, Command};
 use planwright_state::{RunPhase, SessionState, TaskStatus};
 use planwright_text::{clean_line, truncate_end, units};
 
@@ -14,7 +14,7 @@ use planwright_text::{clean_line, truncate_end, units};
 const NAMED: usize = 3;
 
 impl SessionScreen {
-    /// Whether something runs in this process that leaving would stop.
+    /// Whether something runs that leaving may stop.
     pub(super) fn is_running_here(&self) -> bool {
         self.commands.is_some()
             && self.latest.run.is_active()
@@ -27,20 +27,27 @@ impl SessionScreen {
             return ScreenEffect::Exit(reason);
         }
         if matches!(self.ui.overlay, Some(Overlay::Quit(_))) {
-            let signalled = matches!(reason, ExitReason::Signal(_));
+            let signalled = matches!(reason, ExitReason::Signal(_)) || self.is_attached();
             return ScreenEffect::Exit(if signalled {
                 reason
             } else {
                 ExitReason::QuitWhileRunning
             });
         }
-        self.ui.overlay = Some(Overlay::Quit(QuitCard::default()));
+        self.ui.overlay = Some(Overlay::Quit(QuitCard::new(self.is_attached())));
         ScreenEffect::Draw
     }
 
     /// Does what was chosen in the card.
     pub(super) fn leave_run(&mut self, choice: LeaveChoice) -> ScreenEffect {
         match choice {
+            LeaveChoice::Detach => ScreenEffect::Exit(ExitReason::Quit),
+            LeaveChoice::StopRun => {
+                let close = Command::Close { why: CloseReason::Quit };
+                let sent = self.send_command(close, "stop the run");
+                // The screen of a run that cannot be reached stays.
+                if self.ui.message.is_some() { sent } else { ScreenEffect::Exit(ExitReason::Quit) }
+            }
             LeaveChoice::Now => ScreenEffect::Exit(ExitReason::QuitWhileRunning),
             LeaveChoice::Stay => ScreenEffect::Draw,
             LeaveChoice::AfterStep => {
@@ -125,7 +132,7 @@ fn status_words(badge: SessionBadge, state: &SessionState) -> &'static str {
         SessionBadge::Draft if !state.requests.open.is_empty() => "draft, waits for your answer",
         SessionBadge::Draft => "draft",
         SessionBadge::Active => "active",
-        SessionBadge::Watch => "runs in another terminal",
+        SessionBadge::Watch => "runs in another process",
         SessionBadge::Stopped if state.plan.abandoned => "discarded",
         SessionBadge::Stopped if state.run.phase == RunPhase::Idle => "approved, not started",
         SessionBadge::Live | SessionBadge::Paused | SessionBadge::Stopped => "stopped",
@@ -181,6 +188,9 @@ fn next_commands(badge: SessionBadge, state: &SessionState, id: &str) -> Vec<Str
         SessionBadge::Done if state.tasks.status_counts().failed > 0 => {
             vec![command(&format!("resume {id} --retry failed")), replay]
         }
-        SessionBadge::Done | SessionBadge::Watch | SessionBadge::Replay => vec![replay],
+        SessionBadge::Watch => {
+            vec![command(&format!("attach {id}")), command(&format!("logs {id} -f"))]
+        }
+        SessionBadge::Done | SessionBadge::Replay => vec![replay],
     }
 }

@@ -250,6 +250,11 @@ impl SessionScreen {
         PreviewSource { state: &self.latest, others, zone, now }
     }
 
+    /// Whether another process works on the run and this screen controls it.
+    pub(super) fn is_attached(&self) -> bool {
+        self.commands.is_some() && self.note.is_some()
+    }
+
     /// Whether this is a saved run, in which nothing can happen any more.
     fn is_saved(&self) -> bool {
         self.commands.is_none() && self.note.is_none()
@@ -286,8 +291,10 @@ impl SessionScreen {
         while self.is_behind() {
             self.apply_new_records(self.head)?;
         }
-        if self.commands.is_none() && self.note.take().is_some() {
-            self.ui.message = Some("The run in the other terminal has ended.".to_owned());
+        if self.note.take().is_some() {
+            self.commands = None;
+            self.ui.overlay.take_if(|overlay| matches!(overlay, Overlay::Quit(_)));
+            self.ui.message = Some("The process that worked on this run has ended.".to_owned());
             return self.seek_event(self.cursor_seq());
         }
         let stopped = self.commands.is_some() && self.latest.session.closed.is_some();

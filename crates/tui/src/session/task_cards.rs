@@ -4,7 +4,7 @@ use crossterm::event::KeyEvent;
 
 use super::{ExternalAction, ScreenEffect, SessionScreen};
 use crate::overlays::{CardContext, Overlay, TaskCard, TaskCardOutcome};
-use planwright_model::event::{CallEvent, Command, Event};
+use planwright_model::event::{Command, Event};
 use planwright_model::{Actor, TaskId};
 use planwright_state::TaskStatus;
 use planwright_state::replay::RecordSourceError;
@@ -47,7 +47,9 @@ impl SessionScreen {
         let mut lines: Vec<String> = Vec::new();
         for seq in seqs {
             let Some(record) = self.history.record_at(seq)? else { continue };
-            if let Event::Call(CallEvent::Output { text, .. }) = &record.event {
+            if let Event::Call(event) = &record.event
+                && let Some((_, text)) = event.printed_text()
+            {
                 let printed = text.lines().rev().filter(|line| !line.trim().is_empty());
                 lines.extend(printed.map(str::to_owned).take(OUTPUT_LINES - lines.len()));
             }

@@ -165,6 +165,7 @@ fn key_action(kind: &RequestKind, action: ChoiceAction) -> KeyAction {
         Choice::ApproveAndRun
         | Choice::Approve
         | Choice::Happened
+        | Choice::KeepWaiting
         | Choice::RaiseOnce
         | Choice::GoOn
         | Choice::AllowOnce
@@ -216,6 +217,7 @@ fn is_consequential(action: ChoiceAction) -> bool {
             | Choice::Approve
             | Choice::Happened
             | Choice::RunAgain
+            | Choice::KeepWaiting
             | Choice::RaiseOnce
             | Choice::RaiseForSession
             | Choice::RaiseForGood

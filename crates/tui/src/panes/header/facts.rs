@@ -52,8 +52,7 @@ pub(super) fn header_facts(badge: SessionBadge, cx: &PaneContext<'_>) -> Vec<Hea
             facts
         }
         SessionBadge::Watch => {
-            let who = HeaderFact::new(cx.note.unwrap_or_default(), 9)
-                .or_short("another terminal, read-only");
+            let who = HeaderFact::new(cx.note.unwrap_or_default(), 9).or_short("another process");
             [who].into_iter().chain(run_facts(cx)).collect()
         }
         SessionBadge::Paused => paused_facts(cx),

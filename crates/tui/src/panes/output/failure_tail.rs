@@ -130,7 +130,10 @@ fn read_tail(
         }
         let Some(record) = history.record_at(step.seq)? else { break };
         match &record.event {
-            Event::Call(CallEvent::Output { stream, text, .. }) => {
+            Event::Call(
+                CallEvent::Output { stream, text, .. }
+                | CallEvent::Spooled { stream, tail: text, .. },
+            ) => {
                 lines.extend(text.lines().rev().map(|line| (*stream, line.to_owned())));
             }
             Event::Call(CallEvent::Concluded { outcome, .. }) if ended.is_none() => {

@@ -23,7 +23,11 @@ pub(crate) enum LogLineKind {
     Mark,
 }
 
-/// Where a line stands: the record, and which bytes of its text.
+/// The end of a place that counts lines: the text stands in a spool, and how long its lines are is not known before they
+/// are read.
+const NTH_LINE: u32 = u32::MAX;
+
+/// Where a line stands: the record, and which bytes of its text, or which line of it.
 #[derive(Clone, Copy, Debug)]
 struct LogPlace {
     seq: Seq,
@@ -98,8 +102,14 @@ impl OutputLog {
         history: &mut History,
     ) -> Result<Option<LogLine>, RecordSourceError> {
         let Some(place) = self.places.get(number) else { return Ok(None) };
-        let record = history.record_at(place.seq)?;
-        Ok(record.and_then(|record| line_at(&record, *place)))
+        let Some(record) = history.record_at(place.seq)? else { return Ok(None) };
+        if let Event::Call(event @ CallEvent::Spooled { call, .. }) = &record.event {
+            let Some((stream, text)) = history.printed_output(event)? else { return Ok(None) };
+            let line = text.lines().nth(place.from as usize).unwrap_or_default().to_owned();
+            let (at, task, kind) = (record.at, call.task.clone(), stream_kind(stream));
+            return Ok(Some(LogLine { at, task, kind, text: line }));
+        }
+        Ok(line_at(&record, *place))
     }
 }
 
@@ -120,8 +130,18 @@ fn record_places(record: &Record) -> Vec<LogPlace> {
         Event::Call(CallEvent::Intended { call, tool, .. }) if tool != "shell" || call.step > 1 => {
             vec![whole]
         }
+        Event::Call(CallEvent::Spooled { lines, .. }) => (0..*lines as u32)
+            .map(|line| LogPlace { seq: record.seq, from: line, to: NTH_LINE })
+            .collect(),
         Event::Call(CallEvent::Concluded { .. }) => vec![whole],
         _ => Vec::new(),
+    }
+}
+
+fn stream_kind(stream: OutputStream) -> LogLineKind {
+    match stream {
+        OutputStream::Stdout => LogLineKind::Stdout,
+        OutputStream::Stderr => LogLineKind::Stderr,
     }
 }
 
@@ -129,12 +149,8 @@ fn line_at(record: &Record, place: LogPlace) -> Option<LogLine> {
     let Event::Call(event) = &record.event else { return None };
     let (kind, text) = match event {
         CallEvent::Output { stream, text, .. } => {
-            let kind = match stream {
-                OutputStream::Stdout => LogLineKind::Stdout,
-                OutputStream::Stderr => LogLineKind::Stderr,
-            };
             let line = text.get(place.from as usize..place.to as usize)?;
-            (kind, line.trim_end_matches('\n').to_owned())
+            (stream_kind(*stream), line.trim_end_matches('\n').to_owned())
         }
         CallEvent::Intended { tool, input, .. } => {
             let command = input.get("command").and_then(serde_json::Value::as_str);
@@ -149,7 +165,7 @@ fn line_at(record: &Record, place: LogPlace) -> Option<LogLine> {
             };
             (LogLineKind::Mark, format!("┄┄ {} after {time}{lost} ┄┄", outcome_text(outcome)))
         }
-        CallEvent::Spawned { .. } => return None,
+        CallEvent::Spawned { .. } | CallEvent::Spooled { .. } => return None,
     };
     Some(LogLine { at: record.at, task: event.call_id().task.clone(), kind, text })
 }

@@ -1,0 +1,58 @@
+//! Commands that an earlier process of Planwright started and that are still running.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Driver;
+use crate::controller::requests::session_in_doubt_request;
+use planwright_model::CallId;
+use planwright_model::event::ApprovalEvent;
+use planwright_model::requests::CallEvidence;
+use planwright_tools::process;
+
+/// How often it is looked whether a command has ended. It is not our child, so that nothing tells.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+impl Driver {
+    fn process_mark(&self, call: &CallId) -> String {
+        format!("{}/{call}", self.journal.session())
+    }
+
+    /// Ends what is left of a call. This waits: what takes its place must not run beside it.
+    pub(super) fn end_leftovers(&self, call: &CallId) {
+        let ended = process::end_leftovers(&self.process_mark(call));
+        tracing::info!(%call, ?ended, "the processes of an earlier run were ended");
+    }
+
+    /// Waits until the command of a call has ended by itself.
+    pub(super) fn await_leftovers(&mut self, call: CallId) {
+        let mark = self.process_mark(&call);
+        self.awaited.spawn(async move {
+            loop {
+                let own = mark.clone();
+                let found =
+                    tokio::task::spawn_blocking(move || process::find_leftovers(&own)).await;
+                if found.is_ok_and(|found| found.is_empty()) {
+                    return call;
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        });
+    }
+
+    /// A command that was waited for has ended, and how is not known: the person decides what that means.
+    pub(super) fn ask_about_ended(&mut self, call: &CallId) {
+        let Some(task) = self.state.tasks.position(&call.task) else { return };
+        let Some(open) = self.state.tasks.row(task).call.clone().filter(|open| open.call == *call)
+        else {
+            return;
+        };
+        let evidence = match open.process {
+            Some((pid, _)) => CallEvidence::ProcessGone(pid),
+            None => CallEvidence::NoProcess,
+        };
+        let id = self.state.requests.next_id();
+        let request = session_in_doubt_request(id, &self.state, task, &open, evidence);
+        self.record(ApprovalEvent::Asked { request: Arc::new(request) });
+    }
+}

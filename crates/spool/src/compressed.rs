@@ -1,0 +1,153 @@
+//! Spools that have ended: independent zstd frames, so that any part can be read without what is before it.
+//!
+//! The frames are followed by an index in a skippable frame: for each frame where its content begins and where it stands in
+//! the file. `zstd -d` reads such a file and skips the index.
+
+use std::fs::{self, File};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::SpoolError;
+use crate::format::HEADER;
+use crate::writer::{create_file, io_error};
+
+/// How much content a frame has.
+const FRAME: usize = 1 << 20;
+/// Fast: output is compressed while others work.
+const LEVEL: i32 = 1;
+const SKIPPABLE: u32 = 0x184D_2A57;
+/// A content offset and a file offset.
+const ENTRY: usize = 16;
+/// The end of the index: where the gap is, how many bytes are missing there, and how many entries the index has.
+const FOOTER: u64 = 24;
+
+/// What is missing in the middle of a spool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SpoolGap {
+    /// Where the piece stands that counts it.
+    pub(crate) at: u64,
+    pub(crate) bytes: u64,
+}
+
+impl SpoolGap {
+    /// Where a piece stands in the content that was kept.
+    pub(crate) fn kept_position(self, offset: u64) -> u64 {
+        if self.bytes == 0 || offset <= self.at {
+            offset
+        } else if offset < self.at + self.bytes {
+            self.at
+        } else {
+            offset - self.bytes + HEADER as u64
+        }
+    }
+}
+
+/// The name of a spool once it is compressed.
+pub(crate) fn compressed_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".zst");
+    PathBuf::from(name)
+}
+
+/// Puts a compressed file in the place of a spool.
+pub(crate) fn compress_spool(path: &Path, gap: SpoolGap) -> Result<(), SpoolError> {
+    let target = compressed_path(path);
+    let mut unfinished = target.clone().into_os_string();
+    unfinished.push(".part");
+    let unfinished = PathBuf::from(unfinished);
+    write_frames(path, &unfinished, gap)?;
+    fs::rename(&unfinished, &target).map_err(|source| io_error(&target, source))?;
+    fs::remove_file(path).map_err(|source| io_error(path, source))
+}
+
+fn write_frames(path: &Path, target: &Path, gap: SpoolGap) -> Result<(), SpoolError> {
+    let mut from = File::open(path).map_err(|source| io_error(path, source))?;
+    let mut to = create_file(target)?;
+    let mut index = Vec::new();
+    let (mut content, mut written, mut entries) = (0u64, 0u64, 0u64);
+    let mut buffer = vec![0; FRAME];
+    loop {
+        let read = read_full(&mut from, &mut buffer).map_err(|source| io_error(path, source))?;
+        if read == 0 {
+            break;
+        }
+        index.extend_from_slice(&content.to_le_bytes());
+        index.extend_from_slice(&written.to_le_bytes());
+        let frame = zstd::bulk::compress(&buffer[..read], LEVEL)
+            .map_err(|source| io_error(target, source))?;
+        to.write_all(&frame).map_err(|source| io_error(target, source))?;
+        (content, written, entries) =
+            (content + read as u64, written + frame.len() as u64, entries + 1);
+    }
+    for number in [gap.at, gap.bytes, entries] {
+        index.extend_from_slice(&number.to_le_bytes());
+    }
+    let size = u32::try_from(index.len()).unwrap_or(u32::MAX);
+    for part in [&SKIPPABLE.to_le_bytes()[..], &size.to_le_bytes()[..], &index] {
+        to.write_all(part).map_err(|source| io_error(target, source))?;
+    }
+    Ok(())
+}
+
+fn read_full(from: &mut File, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match from.read(&mut buffer[filled..])? {
+            0 => break,
+            read => filled += read,
+        }
+    }
+    Ok(filled)
+}
+
+/// Opens a compressed spool at a piece. Returns its content from there on.
+pub(crate) fn open_compressed(
+    path: &Path,
+    offset: u64,
+) -> Result<Box<dyn Read + Send>, SpoolError> {
+    let mut file = File::open(path).map_err(|source| io_error(path, source))?;
+    let (skipped, place) = find_frame(&mut file, path, offset)?;
+    file.seek(SeekFrom::Start(place)).map_err(|source| io_error(path, source))?;
+    let decoder =
+        zstd::stream::read::Decoder::new(file).map_err(|source| io_error(path, source))?;
+    let mut content = BufReader::with_capacity(1 << 17, decoder);
+    std::io::copy(&mut content.by_ref().take(skipped), &mut std::io::sink())
+        .map_err(|source| io_error(path, source))?;
+    Ok(Box::new(content))
+}
+
+/// How much of a frame is before a piece, and where that frame stands in the file.
+fn find_frame(file: &mut File, path: &Path, offset: u64) -> Result<(u64, u64), SpoolError> {
+    let fail = |source| io_error(path, source);
+    let size = file.metadata().map_err(fail)?.len();
+    let damaged = || SpoolError::Damaged { path: path.to_owned(), at: size };
+    let footer_at = size.checked_sub(FOOTER).ok_or_else(damaged)?;
+    let gap = SpoolGap {
+        at: read_number(file, footer_at).map_err(fail)?,
+        bytes: read_number(file, footer_at + 8).map_err(fail)?,
+    };
+    let entries = read_number(file, footer_at + 16).map_err(fail)?;
+    let index_size = entries.checked_mul(ENTRY as u64).ok_or_else(damaged)?;
+    let index_at = footer_at.checked_sub(index_size).ok_or_else(damaged)?;
+    let position = gap.kept_position(offset);
+    let (mut low, mut high, mut best) = (0, entries, (0, 0));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let entry = index_at + middle * ENTRY as u64;
+        let content = read_number(file, entry).map_err(fail)?;
+        if content <= position {
+            best = (content, read_number(file, entry + 8).map_err(fail)?);
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok((position - best.0, best.1))
+}
+
+fn read_number(file: &mut File, at: u64) -> std::io::Result<u64> {
+    let mut bytes = [0; 8];
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(&mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
+}

@@ -1,0 +1,129 @@
+//! `planwright attach`: follows a run that another process works on, and controls it.
+
+use clap::Args;
+use tokio::sync::watch;
+
+use super::guard::require_person;
+use super::session::{block_on, open_session, require_screen, session_exit};
+use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
+use crate::app::session_actions::session_bookmarks;
+use crate::app::{self, App, inbox};
+use crate::headless::{readable_line, record_json};
+use planwright_model::{Seq, SessionId};
+use planwright_state::SessionState;
+use planwright_state::trace::TraceEntry;
+use planwright_store::{LeaseHolder, Store};
+use planwright_tui::{self as tui, ExitReason, SessionView};
+
+#[derive(Debug, Args)]
+pub(crate) struct AttachArgs {
+    /// The session: its id, a unique prefix, or `last`
+    session: String,
+}
+
+pub(super) fn execute_attach(shared: &SharedArgs, args: &AttachArgs) -> anyhow::Result<CliExit> {
+    require_person("attach to a run")?;
+    require_screen(shared)?;
+    let app = App::settings_only(shared)?;
+    app.check_screen(shared)?;
+    let (store, id) = open_session(&app, &args.session)?;
+    let Some(holder) = store.lease_holder(&id)? else {
+        let short = id.short_id();
+        return Err(CliProblem::failed(format!("no process works on session {short} now"))
+            .with_remedy(format!(
+                "planwright resume {short} continues it, planwright replay {short} shows it"
+            ))
+            .into());
+    };
+    block_on(async {
+        let exit = if shared.headless {
+            print_new_records(shared, &store, &id).await
+        } else {
+            show_attached(shared, &app, &store, &id, &holder).await
+        };
+        store.close();
+        exit
+    })
+}
+
+/// The screen of a run elsewhere. What is done on it goes to the process that works on the run.
+async fn show_attached(
+    shared: &SharedArgs,
+    app: &App,
+    store: &Store,
+    id: &SessionId,
+    holder: &LeaseHolder,
+) -> anyhow::Result<CliExit> {
+    let settings = app.watched_settings(shared)?;
+    let (commands, forwarding) = inbox::open_command_channel(store, id);
+    let view = SessionView {
+        id: id.clone(),
+        history: app::session_history(store, id)?,
+        head: app::follow_session(store, id)?,
+        bookmarks: session_bookmarks(store, id)?,
+        actions: Some(app.session_actions()?),
+        asks_fork: false,
+        target: None,
+        commands: Some(commands),
+        start_at: None,
+        plays: false,
+        note: Some(format!("running in process {} on {}", holder.pid, holder.host)),
+    };
+    let shown = if shared.plain {
+        tui::run_plain(view, settings.time_zone.clone()).await
+    } else {
+        tui::run_session(view, &settings).await
+    };
+    // The last command, such as the one that stops the run, is on its way before this process ends.
+    forwarding.await?;
+    let exit = shown?;
+    if !exit.summary.is_empty() {
+        StdoutWriter::new().write_lines(&exit.summary)?;
+    }
+    match exit.reason {
+        ExitReason::Signal(signal) => Ok(CliExit::for_signal(signal)),
+        _ if store.lease_holder(id)?.is_some() => Ok(CliExit::Success),
+        _ => ended_exit(store, id),
+    }
+}
+
+fn ended_exit(store: &Store, id: &SessionId) -> anyhow::Result<CliExit> {
+    let mut history = app::session_history(store, id)?;
+    let head = history.head_seq()?;
+    Ok(session_exit(&*history.state_at(head)?))
+}
+
+/// The same as lines, from now on until the process that works on the run has ended.
+async fn print_new_records(
+    shared: &SharedArgs,
+    store: &Store,
+    id: &SessionId,
+) -> anyhow::Result<CliExit> {
+    let mut head: watch::Receiver<Seq> = app::follow_session(store, id)?;
+    let mut history = app::session_history(store, id)?;
+    let seen = *head.borrow_and_update();
+    let mut state = SessionState::clone(&*history.state_at(seen)?);
+    let zone = crate::config::time_zone();
+    let mut out = StdoutWriter::new();
+    loop {
+        let is_over = head.changed().await.is_err();
+        let last = if is_over { history.head_seq()? } else { *head.borrow_and_update() };
+        loop {
+            let records = history.records_after(state.seq, last)?;
+            if records.is_empty() {
+                break;
+            }
+            for record in &records {
+                state.apply(record);
+                if shared.json {
+                    out.write_line(&record_json(id, record)?)?;
+                } else if let Some(entry) = TraceEntry::from_record_in(record, &state) {
+                    out.write_line(&readable_line(&entry, &zone))?;
+                }
+            }
+        }
+        if is_over {
+            return ended_exit(store, id);
+        }
+    }
+}
