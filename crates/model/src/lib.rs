@@ -46,6 +46,7 @@ pub mod setting;
 pub mod step;
 pub mod step_metadata;
 pub mod task;
+pub mod task_changes;
 mod task_hold;
 mod task_run_options;
 pub mod task_state;
@@ -104,6 +105,9 @@ pub use schedule::{
 pub use step::{ReActStep, ReActTrace, StepAction};
 pub use step_metadata::{PrdvPhase, StepMetadata, StepRole};
 pub use task::{ExitCriterion, NodeOrigin, RepeatPolicy, RunKind, SandboxChoice, TaskNode};
+pub use task_changes::{
+    AppliedFile, ApplyConflict, ChangeProposal, ProposedFile, ProposedFileKind,
+};
 pub use task_hold::{StartTimeCause, TaskHold};
 pub use task_run_options::{
     KeptArtifact, SecretSource, ServiceCheck, StopSignal, TaskOutputSource, TaskResults,

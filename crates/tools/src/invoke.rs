@@ -35,7 +35,7 @@ use planwright_text::Redactor;
 pub struct Toolbox(Arc<ToolboxInner>);
 
 struct ToolboxInner {
-    catalog: ToolCatalog,
+    catalog: Arc<ToolCatalog>,
     parts: ToolboxParts,
     cache: ResultCache,
     question_cache: QuestionCache,
@@ -75,8 +75,32 @@ impl Toolbox {
         let registry = std::mem::take(&mut parts.registry);
         let servers = std::mem::take(&mut parts.servers);
         Self(Arc::new(ToolboxInner {
-            catalog: ToolCatalog::new(registry, servers),
+            catalog: Arc::new(ToolCatalog::new(registry, servers)),
             parts,
+            cache: ResultCache::default(),
+            question_cache: QuestionCache::default(),
+            calls: RepetitionTracker::default(),
+        }))
+    }
+
+    /// The same tools in another workspace. Servers, permits and services are shared; what was read is not.
+    #[must_use]
+    pub fn with_workspace(&self, workspace: Arc<Workspace>) -> Self {
+        let parts = &self.0.parts;
+        Self(Arc::new(ToolboxInner {
+            catalog: Arc::clone(&self.0.catalog),
+            parts: ToolboxParts {
+                registry: ToolRegistry::default(),
+                servers: McpServers::default(),
+                workspace,
+                settings: parts.settings.clone(),
+                sandbox: parts.sandbox.clone(),
+                services: parts.services.clone(),
+                permits: parts.permits.clone(),
+                redactor: parts.redactor.clone(),
+                call_host: Arc::clone(&parts.call_host),
+                session: parts.session.clone(),
+            },
             cache: ResultCache::default(),
             question_cache: QuestionCache::default(),
             calls: RepetitionTracker::default(),

@@ -38,6 +38,7 @@ pub mod tool_history;
 #[cfg(feature = "web")]
 pub mod web;
 pub mod workspace;
+pub mod worktree;
 pub mod write_verification;
 
 pub use call::{

@@ -92,6 +92,17 @@ impl Workspace {
         Ok(Self { roots, forbidden, walk_only: false })
     }
 
+    /// The same with another directory in the place of the workspace: a task's own copy of it. The copy may lie where no
+    /// tool goes otherwise; everything around it stays out of bounds.
+    pub fn relocate(&self, root: &Path) -> Result<Self, ToolError> {
+        let more: Vec<PathBuf> = self.roots[1..].iter().map(|root| root.path.clone()).collect();
+        let mut workspace = Self::open(root, &more, &[])?;
+        workspace.forbidden.clone_from(&self.forbidden);
+        // The workspace itself is out of reach for whoever works in a copy of it.
+        workspace.forbidden.push(self.root().to_owned());
+        Ok(workspace)
+    }
+
     /// The same without the support of newer kernels, to test the fallback.
     #[cfg(test)]
     fn walking(mut self) -> Self {

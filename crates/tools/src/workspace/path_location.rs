@@ -71,7 +71,13 @@ impl Workspace {
     }
 
     fn permitted_place(&self, located: &LocatedPath, real: &Path) -> Result<String, ToolError> {
-        if let Some(forbidden) = self.forbidden.iter().find(|forbidden| real.starts_with(forbidden))
+        // A copy for a task lies below what is forbidden, and is not.
+        let own = self.root();
+        let applies = |forbidden: &Path| !(own.starts_with(forbidden) && real.starts_with(own));
+        if let Some(forbidden) = self
+            .forbidden
+            .iter()
+            .find(|forbidden| real.starts_with(forbidden) && applies(forbidden))
         {
             let message =
                 format!("{} belongs to Planwright itself ({})", located.given, forbidden.display());

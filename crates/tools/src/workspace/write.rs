@@ -30,15 +30,7 @@ impl Workspace {
             let message = format!("{} bytes are too much for one file", bytes.len());
             return Err(ToolError::new(ToolErrorCode::TooLarge, message));
         }
-        let located = self.locate_path(path)?;
-        let Some(name) = located.names.file_name().map(ToOwned::to_owned) else {
-            return Err(ToolError::new(
-                ToolErrorCode::NotAFile,
-                "the workspace itself is not a file",
-            ));
-        };
-        let parent = self.open_parent_directory(&located)?;
-        self.opened_place(&located, parent.as_fd())?;
+        let (parent, name) = self.open_file_parent(path)?;
         let old = rustix::fs::statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW);
         let mode = match old.map(|stat| (FileType::from_raw_mode(stat.st_mode), stat.st_mode)) {
             Ok((FileType::RegularFile, mode)) => Mode::from_raw_mode(mode & 0o777),
@@ -70,6 +62,45 @@ impl Workspace {
         }
         written?;
         Ok(content_hash(bytes))
+    }
+
+    /// Removes a file that must still have the content with this hash.
+    pub fn remove_file(&self, path: &str, expected: Option<&Digest>) -> Result<(), ToolError> {
+        let (parent, name) = self.open_file_parent(path)?;
+        if self.hash_file(path, LARGEST)?.as_ref() != expected {
+            let message = format!("{path} changed while it was being removed");
+            return Err(ToolError::new(ToolErrorCode::ChangedMeanwhile, message));
+        }
+        rustix::fs::unlinkat(&parent, &name, AtFlags::empty())
+            .map_err(|error| io_error(path, error))
+    }
+
+    /// Makes a file executable for whoever may read it, or for nobody.
+    pub fn set_executable(&self, path: &str, executable: bool) -> Result<(), ToolError> {
+        use std::os::unix::fs::PermissionsExt as _;
+        let file = self.open_file(path)?.file;
+        let failed = |error: std::io::Error| {
+            ToolError::new(ToolErrorCode::Io, format!("changing the mode of {path}: {error}"))
+        };
+        let mode = file.metadata().map_err(failed)?.permissions().mode();
+        let wanted = if executable { mode | ((mode & 0o444) >> 2) } else { mode & !0o111 };
+        if wanted == mode {
+            return Ok(());
+        }
+        file.set_permissions(std::fs::Permissions::from_mode(wanted)).map_err(failed)
+    }
+
+    fn open_file_parent(&self, path: &str) -> Result<(OwnedFd, std::ffi::OsString), ToolError> {
+        let located = self.locate_path(path)?;
+        let Some(name) = located.names.file_name().map(ToOwned::to_owned) else {
+            return Err(ToolError::new(
+                ToolErrorCode::NotAFile,
+                "the workspace itself is not a file",
+            ));
+        };
+        let parent = self.open_parent_directory(&located)?;
+        self.opened_place(&located, parent.as_fd())?;
+        Ok((parent, name))
     }
 
     #[expect(clippy::unused_self, reason = "it is part of writing into a workspace")]
