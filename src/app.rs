@@ -275,6 +275,7 @@ impl App {
             adapt_jobs: self.settings.jobs.value == JobLimit::Auto,
             planner: None,
             agent_receiver: None,
+            worktrees: None,
             ledger: None,
             save_decision: Arc::new(|_| {}),
             machine_pools: self.data_dir.as_ref().map(|dir| MachinePools::new(dir.join("pools"))),

@@ -524,7 +524,12 @@ fn fails_unanswered(kind: &RequestKind) -> bool {
 
 /// Whether an answer is about something that must be seen before it is given.
 fn is_about_call(kind: &RequestKind) -> bool {
-    matches!(kind, RequestKind::Permission { .. } | RequestKind::InDoubt { .. })
+    matches!(
+        kind,
+        RequestKind::Permission { .. }
+            | RequestKind::InDoubt { .. }
+            | RequestKind::ChangeReview { .. }
+    )
 }
 
 /// What waits for the person, one line each, with how to answer.
@@ -547,6 +552,9 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
             }
             RequestKind::ModelTrouble { .. } => {
                 "answer `retry` with another --provider or --model, or `use the built-in planner`; or set offline_fallback = true"
+            }
+            RequestKind::ChangeReview { .. } => {
+                "apply, discard or send them back on a screen, or with `planwright answer`; --yes does not apply changes"
             }
             RequestKind::Cap { .. } => "raise it on a screen, or with `planwright answer`",
             RequestKind::Questions { ref questions } if asks_kind(questions) => {

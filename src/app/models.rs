@@ -225,6 +225,7 @@ impl SessionModels {
     ) -> anyhow::Result<()> {
         self.load_daily_spend(store)?;
         options.ledger = Some(Arc::clone(&self.ledger));
+        let place = workspace;
         // A workspace that is not there is told when something needs it.
         let workspace = match app.open_workspace(workspace) {
             Ok(workspace) => workspace,
@@ -242,6 +243,8 @@ impl SessionModels {
             wall_clock(),
             options.save_decision.clone(),
         );
+        let worktrees = app.worktree_runner(session, place, self.redactor(app), &port);
+        options.worktrees.clone_from(&worktrees);
         let dialogues = self.open_agent_dialogues().await?;
         let assets = load_assets(app, &port);
         let toolbox = app.build_toolbox(
@@ -263,6 +266,7 @@ impl SessionModels {
             services: self.agent_services(app, dialogues, assets, toolbox, &port),
             port,
             profiles: profile_lookup(app, store),
+            worktrees,
         });
         options.agent_receiver = Some(receiver);
         Ok(())

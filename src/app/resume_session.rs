@@ -63,7 +63,10 @@ impl App {
         };
         let mut session = SessionBuilder::new(&app, store, id.clone(), place)?;
         match session.app.open_workspace(place) {
-            Ok(open) => leftovers.verify_files(&state, &open),
+            Ok(open) => {
+                let copies = session.app.worktree_directory(id);
+                leftovers.verify_files(&state, &open, copies.as_ref());
+            }
             Err(error) => tracing::warn!(%error, "files of the session cannot be verified"),
         }
         session.equip_resumed(&state, interactive).await?;

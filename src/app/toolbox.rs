@@ -7,11 +7,14 @@ use super::App;
 use crate::config::tool_settings::tool_settings;
 use planwright_agents::AgentSubtaskRunner;
 use planwright_engine::tool_services::{self, StoreServices};
+use planwright_engine::{AgentPort, WorktreeRunner};
+use planwright_model::SessionId;
 use planwright_store::Store;
 use planwright_text::Redactor;
 use planwright_tools::mcp::McpServers;
 use planwright_tools::offline_subtasks::OfflineSubtaskRunner;
 use planwright_tools::sandbox::Sandbox;
+use planwright_tools::worktree::WorktreeDirectory;
 use planwright_tools::{
     CallHost, PermitPool, ToolError, ToolRegistry, Toolbox, ToolboxParts, ToolboxServices,
     Workspace,
@@ -40,6 +43,29 @@ impl App {
     pub(crate) fn open_workspace(&self, path: &Path) -> Result<Workspace, ToolError> {
         let forbidden = tool_services::forbidden_paths(self.data_dir(), &self.config_path);
         Workspace::open(path, &self.settings.tools.roots, &forbidden)
+    }
+
+    /// Where the agents of a session have their copies of the workspace.
+    pub(crate) fn worktree_directory(&self, session: &SessionId) -> Option<WorktreeDirectory> {
+        let data_dir = self.data_dir()?;
+        Some(WorktreeDirectory::for_session(data_dir, session.as_str()))
+    }
+
+    /// Gives agents that write copies of the workspace, unless the config says otherwise.
+    pub(crate) fn worktree_runner(
+        &self,
+        session: &SessionId,
+        workspace: &Path,
+        redactor: Redactor,
+        port: &AgentPort,
+    ) -> Option<WorktreeRunner> {
+        if !self.settings.worktrees.value {
+            return None;
+        }
+        let workspace = self.open_workspace(workspace).ok()?;
+        let directory = self.worktree_directory(session)?;
+        let (workspace, port) = (Arc::new(workspace), port.clone());
+        Some(WorktreeRunner { directory, workspace, redactor, port })
     }
 
     /// The tools with everything they reach: workspace, sandbox, memory, to-do list.

@@ -3,6 +3,7 @@
 mod answer;
 mod attach;
 mod catch_up;
+mod changes;
 mod check;
 mod config;
 mod control;
@@ -140,6 +141,8 @@ pub(crate) enum CliCommand {
     Template(DeferredArgs<template::TemplateArgs>),
     /// Write to the agent that works on a task
     Message(DeferredArgs<message::MessageArgs>),
+    /// List what agents changed in their copies of the workspace, or undo it
+    Changes(DeferredArgs<changes::ChangesArgs>),
     /// List the themes
     Themes,
     /// Print shell completions
@@ -184,6 +187,7 @@ impl CliCommand {
             Self::Answer(_) => "answer",
             Self::Template(_) => "template",
             Self::Message(_) => "message",
+            Self::Changes(_) => "changes",
             Self::Themes => "themes",
             Self::Completions { .. } => "completions",
             Self::Man => "man",
@@ -289,6 +293,7 @@ fn dispatch_command(cli: Cli) -> anyhow::Result<CliExit> {
         Some(CliCommand::Demo(DeferredArgs(args))) => demo::execute_demo(&shared, &args),
         Some(CliCommand::Answer(DeferredArgs(args))) => answer::execute_answer(&shared, &args),
         Some(CliCommand::Message(DeferredArgs(args))) => message::execute_message(&shared, &args),
+        Some(CliCommand::Changes(DeferredArgs(args))) => changes::execute_changes(&shared, &args),
         Some(CliCommand::Goal(words)) => Err(plan::unknown_command_error(&words)),
         Some(CliCommand::Template(DeferredArgs(args))) => {
             template::execute_template(&shared, &args)

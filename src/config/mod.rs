@@ -138,6 +138,8 @@ pub struct Settings {
     pub token_budget_factor: SourcedSetting<u64>,
     /// How many requests to models one attempt at a task may make.
     pub agent_max_requests_per_task: SourcedSetting<u64>,
+    /// Agents that write work in a copy of the workspace, and their changes are applied afterwards.
+    pub worktrees: SourcedSetting<bool>,
     /// From here on a stage of planning goes on by itself.
     pub confidence_continue: SourcedSetting<f64>,
     /// Below this a stage of planning asks the person.
@@ -197,6 +199,7 @@ impl Default for Settings {
             agent_max_requests_per_task: SourcedSetting::built_in(
                 limits.agent_max_requests_per_task.into(),
             ),
+            worktrees: SourcedSetting::built_in(true),
             confidence_continue: SourcedSetting::built_in(0.70),
             confidence_escalate: SourcedSetting::built_in(0.40),
             confidence_weights: SourcedSetting::built_in(
@@ -303,6 +306,7 @@ impl Settings {
             setting_row("token_budget_buffer", &self.token_budget_buffer),
             setting_row("token_budget_factor", &self.token_budget_factor),
             setting_row("agent_max_requests_per_task", &self.agent_max_requests_per_task),
+            setting_row("worktrees", &self.worktrees),
             setting_row("confidence_continue", &self.confidence_continue),
             setting_row("confidence_escalate", &self.confidence_escalate),
             setting_row("confidence_weights", &self.confidence_weights),

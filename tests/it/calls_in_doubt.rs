@@ -13,7 +13,7 @@ const PLAN: &str = "title = \"Double it\"\n[[tasks]]\nid = \"double\"\ndescripti
 
 fn config(model: &Server) -> String {
     format!(
-        "provider = \"mock\"\nprotocol = \"tools\"\n[providers.mock]\nkind = \"openai\"\nbase_url = \"{}/v1\"\nmodel = \"m\"\n\
+        "worktrees = false\nprovider = \"mock\"\nprotocol = \"tools\"\n[providers.mock]\nkind = \"openai\"\nbase_url = \"{}/v1\"\nmodel = \"m\"\n\
          api_key_cmd = \"echo a-key-for-tests\"\nconsent = true\n",
         model.url
     )
@@ -53,14 +53,15 @@ fn killed(place: &Place, plan: &str, lines_after: usize) -> Vec<Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kill_around_a_write_leaves_no_question_and_no_second_write() {
-    for lines_after in 0..5 {
+    for (lines_after, copies) in (0..5).flat_map(|lines| [(lines, false), (lines, true)]) {
         // A second edit would find two matches, and fail.
         let edit =
             Format::OpenAi.call("file_edit", &json!({ "path": "a.txt", "old": "a", "new": "aa" }));
         let done = Format::OpenAi.call("task_done", &json!({ "answer": "It is doubled." }));
         let acts = vec![Format::OpenAi.stream(edit), Format::OpenAi.stream(done)];
         let model = Server::start(acts).await;
-        let place = Place::new(&config(&model));
+        let written = config(&model).replace("= false", &format!("= {copies}"));
+        let place = Place::new(&written);
         std::fs::write(place.work().join("a.txt"), "a\n").unwrap();
         let plan = place.dir.path().join("plan.toml");
         std::fs::write(&plan, PLAN).unwrap();
@@ -69,8 +70,17 @@ async fn a_kill_around_a_write_leaves_no_question_and_no_second_write() {
             (printed, place.run(&["resume", "last", "--headless", "--yes", "--json"]))
         });
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{lines_after}: {stdout}\n{printed:?}");
         assert!(!stdout.contains("in_doubt"), "{lines_after}: {stdout}");
+        let mut ended = output.status.code();
+        if copies {
+            // It was written in the copy of the task, once, and waits to be applied.
+            assert_eq!(ended, Some(3), "{lines_after}: {stdout}\n{printed:?}");
+            let before = std::fs::read_to_string(place.work().join("a.txt")).unwrap();
+            assert_eq!(before, "a\n", "{lines_after}: {stdout}");
+            let apply = ["answer", "last", "next", "apply", "--headless", "--json"];
+            ended = tokio::task::block_in_place(|| place.run(&apply)).status.code();
+        }
+        assert_eq!(ended, Some(0), "{lines_after}: {stdout}\n{printed:?}");
         let text = std::fs::read_to_string(place.work().join("a.txt")).unwrap();
         assert_eq!(text, "aa\n", "{lines_after}: {stdout}");
     }

@@ -14,6 +14,7 @@ use super::prompt_docs::PromptDocs;
 use super::request_pace::RequestPace;
 use super::{AgentEnd, AgentEventCallback, AgentJob, AgentServices, ReasoningMode};
 use planwright_drafting::executor::TaskType;
+use planwright_drafting::executor::criteria::{self, CriteriaVerdict};
 use planwright_drafting::gate::{self};
 use planwright_llm::{GenerateRequest, ModelError};
 use planwright_model::agent_decision::{
@@ -99,11 +100,11 @@ impl AgentServices {
         };
         let tokens = sink.progress().tokens;
         if let Ok(answer) = &result {
-            sink.record(AgentEvent::Concluded {
-                task: job.task.id.clone(),
-                attempt: job.attempt,
-                answer: answer.clone(),
-                tokens,
+            let (task, attempt, answer) = (job.task.id.clone(), job.attempt, answer.clone());
+            let criteria_met = run.are_criteria_met(profile);
+            sink.record(match &job.worktree {
+                Some(_) => AgentEvent::HandedIn { task, attempt, answer, tokens, criteria_met },
+                None => AgentEvent::Concluded { task, attempt, answer, tokens },
             });
         }
         AgentEnd { result, tokens }
@@ -139,6 +140,14 @@ impl AgentServices {
 }
 
 impl AgentAttempt<'_> {
+    /// Whether the task has exit criteria and they were found to be met at its end. Strict steps end well only then.
+    fn are_criteria_met(&self, profile: AgentProfile) -> bool {
+        let criteria = &self.job.task.exit_criteria;
+        let findings = self.findings.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let met = || criteria::criteria_verdict(criteria, &findings) == CriteriaVerdict::Met;
+        !criteria.is_empty() && (profile == AgentProfile::Small || met())
+    }
+
     async fn run_rounds(&self) -> Result<String, ExecutionFailure> {
         let kept = self.events.progress().work.clone();
         let mut work = match kept {

@@ -107,6 +107,17 @@ pub struct DependencyResult {
     pub answer: String,
 }
 
+/// Where a task works that has a copy of the workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorktreeNotice {
+    /// What it is a copy of.
+    pub workspace: String,
+    /// What git ignores and the copy lacks.
+    pub left_out: Vec<String>,
+    /// Files whose conflict markers are to be resolved.
+    pub conflicts: Vec<String>,
+}
+
 /// One attempt at a task.
 #[derive(Clone, Debug)]
 pub struct AgentJob {
@@ -127,6 +138,10 @@ pub struct AgentJob {
     pub gate: Option<GatePolicy>,
     /// The permit the task holds, which nested work may borrow.
     pub held: HeldPermit,
+    /// Set where the task works in a copy of the workspace; its result counts once its changes are applied.
+    pub worktree: Option<WorktreeNotice>,
+    /// What the person asked to be different about the work so far.
+    pub hint: Option<String>,
 }
 
 impl AgentJob {
@@ -142,6 +157,8 @@ impl AgentJob {
             granted: 0,
             gate: None,
             held: HeldPermit::default(),
+            worktree: None,
+            hint: None,
         }
     }
 }

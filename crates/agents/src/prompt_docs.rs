@@ -80,6 +80,9 @@ pub(super) fn task_doc(job: &AgentJob, goals: &[String]) -> String {
     if let Some(goal) = &job.goal {
         let _ = write!(text, "\nIt is part of: {goal}");
     }
+    if let Some(hint) = &job.hint {
+        let _ = write!(text, "\nThe person looked at the work so far and asks: {hint}");
+    }
     if !goals.is_empty() && goals != [description.clone()] {
         let _ = write!(text, "\nGoals now:\n- {}", goals.join("\n- "));
     }

@@ -186,6 +186,29 @@ pub(super) fn conversation_tools(
         .collect()
 }
 
+impl AgentServices {
+    /// Whether a task may change files: one of its tools writes them or runs commands. Without a model nothing does.
+    pub fn may_write(&self, job: &AgentJob) -> bool {
+        if self.dialogue.model().info().provider == planwright_llm::provider::OFFLINE {
+            return false;
+        }
+        let kind = self.types.get_or_generic(&job.task.task_type);
+        let (_, prompt) = self.prompts.role_prompt(&job.task.agent_role);
+        let offered = conversation_tools(self, job, kind, prompt.tools.as_deref());
+        let registry = self.toolbox.registry();
+        let writes = |name: &str| {
+            registry.get(name).is_some_and(|tool| {
+                use planwright_tools::ToolEffect as Effect;
+                matches!(
+                    tool.meta().effect,
+                    Effect::Write | Effect::Execute | Effect::ExecuteNetwork
+                )
+            })
+        };
+        offered.iter().any(|tool| writes(&tool.name))
+    }
+}
+
 /// Whether a tool is for this task at all: what the plan and the role allow, and what the pattern needs.
 fn is_tool_for_task(
     meta: &ToolMeta,

@@ -15,10 +15,11 @@ use planwright_agents::clock::Clock;
 use planwright_drafting::gate::GatePolicy;
 use planwright_model::agent_decision::{AgentDecision, PermittedCall};
 use planwright_model::event::{
-    AgentEvent, CallEvent, CallOutcome, Event, RepeatClass, RiskClass, Usage,
+    AgentEvent, CallEvent, CallOutcome, Event, RepeatClass, RiskClass, Usage, WorktreeEvent,
 };
 use planwright_model::gate::GateDecision;
 use planwright_model::permission::PermissionRule;
+use planwright_model::request::RequestDetail;
 use planwright_model::requests::{ToolCallQuestion, permission_request};
 use planwright_model::{
     Answer, CallId, ChoiceAction as A, ExitCriterion, InteractionPolicy, Request, RequestId,
@@ -38,6 +39,8 @@ pub(super) enum AgentPortMessage {
     Record(Box<Event>),
     /// Answered once the fact is durable, together with what is kept beside it.
     Commit(Box<Event>, Vec<SideWrite>, oneshot::Sender<()>),
+    /// What a task changed, and the lines of it.
+    Review(Box<WorktreeEvent>, Vec<RequestDetail>),
     /// Answered when the person has.
     Ask(Box<Request>, oneshot::Sender<Answer>),
     /// Answered once everything before it was taken.
@@ -132,10 +135,26 @@ impl AgentPort {
     }
 
     /// Hands a fact over and waits until it is durable.
-    async fn commit_event(&self, event: CallEvent, beside: Vec<SideWrite>) -> Result<(), String> {
+    async fn commit_event(
+        &self,
+        event: impl Into<Event>,
+        beside: Vec<SideWrite>,
+    ) -> Result<(), String> {
         let (done, durable) = oneshot::channel();
         let _ = self.sender.send(AgentPortMessage::Commit(Box::new(event.into()), beside, done));
         durable.await.map_err(|_| "the session is closing".to_owned())
+    }
+
+    /// Makes an intent to change the workspace durable.
+    pub(crate) async fn commit_worktree(&self, event: WorktreeEvent) -> Result<(), String> {
+        self.commit_event(event, Vec::new()).await
+    }
+
+    /// Hands over what a task changed.
+    pub(crate) fn propose_changes(&self, event: WorktreeEvent, diffs: Vec<RequestDetail>) {
+        if self.sender.send(AgentPortMessage::Review(Box::new(event), diffs)).is_err() {
+            tracing::debug!("the changes of a task came after the end of its session");
+        }
     }
 
     /// Waits until everything handed over before was taken.

@@ -16,6 +16,7 @@ pub mod resume;
 mod said;
 mod summary;
 pub mod tool_services;
+mod worktree_runner;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ pub use agent_executor::{AgentBrief, BuiltInAgentExecutor, ToolProfileLookup};
 pub use agent_port::{AgentPort, AgentPortReceiver, listed_classes, open_agent_port};
 pub use driver::EngineError;
 pub use summary::summarize_session;
+pub use worktree_runner::{WorktreeAction, WorktreeRunner};
 
 use planwright_llm::cost::Ledger;
 use planwright_model::event::{Command, Event, Record};
@@ -105,6 +107,8 @@ pub struct EngineOptions {
     pub planner: Option<Arc<planner::Planner>>,
     /// Where agents hand in what they do; without it no agent works here.
     pub agent_receiver: Option<AgentPortReceiver>,
+    /// The copies of the workspace that tasks have; without it agents write to the workspace itself.
+    pub worktrees: Option<WorktreeRunner>,
     /// The ledger of what models cost; caps that are raised are raised there too.
     pub ledger: Option<Arc<Ledger>>,
     /// Keeps what the person decided for later sessions too.
@@ -141,6 +145,7 @@ impl EngineOptions {
             adapt_jobs: false,
             planner: None,
             agent_receiver: None,
+            worktrees: None,
             ledger: None,
             save_decision: Arc::new(|_| {}),
             machine_pools: None,

@@ -13,6 +13,7 @@ use planwright_model::{
 };
 use planwright_state::agent_progress::{OpenCallState, unseen_success};
 use planwright_state::{CallInFlight, RunPhase, SessionState, TaskRow, TaskStatus};
+use planwright_tools::worktree::WorktreeDirectory;
 use planwright_tools::{Workspace, WriteVerification, process, verify_write};
 
 /// How work goes on after a session was taken up.
@@ -78,12 +79,23 @@ impl RunLeftovers {
     }
 
     /// Looks at the files that were being written. Comes after the processes were ended.
-    pub fn verify_files(&mut self, state: &SessionState, workspace: &Workspace) {
+    /// A task with a copy of its own wrote there.
+    pub fn verify_files(
+        &mut self,
+        state: &SessionState,
+        workspace: &Workspace,
+        copies: Option<&WorktreeDirectory>,
+    ) {
         for task in 0..state.tasks.len() {
             let row = state.tasks.row(task);
             let change = row.doubtful_call().and_then(|call| call.file.as_ref());
             if let (TaskStatus::Running, Some(change)) = (row.status, change) {
-                self.on_disk.insert(state.tasks.id(task).clone(), verify_write(change, workspace));
+                let id = state.tasks.id(task);
+                let copy = state.worktrees.pending(id).zip(copies).and_then(|(copy, copies)| {
+                    workspace.relocate(&copies.worktree(&copy.directory).files()).ok()
+                });
+                let place = copy.as_ref().unwrap_or(workspace);
+                self.on_disk.insert(id.clone(), verify_write(change, place));
             }
         }
     }
@@ -115,7 +127,8 @@ pub fn resume_events(
     }
     let mut next_request = state.requests.next_id();
     for task in 0..state.tasks.len() {
-        if state.tasks.row(task).is_at_work() && !state.is_answered(task) {
+        let is_over = state.is_answered(task) || state.is_in_review(task);
+        if state.tasks.row(task).is_at_work() && !is_over {
             events.extend(interrupted_events(state, leftovers, task, &mut next_request));
         }
     }
@@ -360,7 +373,7 @@ mod tests {
                 std::fs::write(self.directory.path().join("a.txt"), text).unwrap();
             }
             let mut leftovers = RunLeftovers::new();
-            leftovers.verify_files(&self.state, &self.workspace);
+            leftovers.verify_files(&self.state, &self.workspace, None);
             let events = resume_events(&self.state, &leftovers, ResumeMode::Continue, 1, "test");
             self.fold(events.clone());
             assert_eq!(self.state.totals.anomalies, 0, "{events:?}");

@@ -106,7 +106,7 @@ pub use step::{ReActStep, ReActTrace, StepAction};
 pub use step_metadata::{PrdvPhase, StepMetadata, StepRole};
 pub use task::{ExitCriterion, NodeOrigin, RepeatPolicy, RunKind, SandboxChoice, TaskNode};
 pub use task_changes::{
-    AppliedFile, ApplyConflict, ChangeProposal, ProposedFile, ProposedFileKind,
+    AppliedFile, ApplyConflict, ChangeProposal, ProposedFile, ProposedFileKind, WorktreeOverlap,
 };
 pub use task_hold::{StartTimeCause, TaskHold};
 pub use task_run_options::{

@@ -73,6 +73,8 @@ pub enum RequestKind {
     },
     /// An agent says that its task is done in part.
     PartlyDone { task: TaskId },
+    /// Whether what a task changed in its own copy is applied.
+    ChangeReview { task: TaskId, attempt: u32 },
     /// Whether a provider's key may be used.
     Consent { provider: String },
     /// The model gave nothing usable.
@@ -153,6 +155,12 @@ pub enum ChoiceAction {
     StopTask,
     /// The person takes the task over.
     HandToMe,
+    /// Apply what a task changed in its own copy.
+    ApplyChanges,
+    /// Merge the workspace into the copy and let the agent resolve what conflicts.
+    MergeChanges,
+    /// Delete the copy; the task fails.
+    DiscardChanges,
     /// Use the provider from now on.
     UseProvider,
     /// Use the provider for this session only.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Digest;
+use crate::{Digest, TaskId};
 
 /// What happened to a file in the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,4 +66,11 @@ pub struct AppliedFile {
 pub struct ApplyConflict {
     pub path: String,
     pub why: String,
+}
+
+/// Another task that is under way and works on the same files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeOverlap {
+    pub task: TaskId,
+    pub files: Vec<String>,
 }

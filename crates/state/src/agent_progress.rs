@@ -9,7 +9,9 @@ use super::agent_conversation::{AgentConversation, BudgetMark, ConversationEntry
 use crate::task_words::describe_action;
 use planwright_model::agent_conversation::{PromptSource, TURN_PURPOSE};
 use planwright_model::agent_decision::{AgentDecision, TaskDecision};
-use planwright_model::event::{AgentEvent, AnsweredCall, CallEvent, CallOutcome, RepeatClass};
+use planwright_model::event::{
+    AgentEvent, AnsweredCall, CallEvent, CallOutcome, DiscardCause, RepeatClass, WorktreeEvent,
+};
 use planwright_model::{
     Category, ExecutionFailure, MicroDollars, ReActStep, StepAction, StepMetadata, TaskId,
     ToolResult,
@@ -157,6 +159,13 @@ pub struct PersonMessage {
     pub delivered: bool,
 }
 
+/// What an agent handed in and nobody has applied yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandedInWork {
+    pub answer: String,
+    pub criteria_met: bool,
+}
+
 /// How far an agent is with a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -174,6 +183,8 @@ pub struct AgentProgress {
     pub asked: Option<String>,
     pub kept: Option<PendingModelAnswer>,
     pub answer: Option<String>,
+    /// What the agent handed in; it becomes the answer once its changes are applied.
+    pub handed_in: Option<HandedInWork>,
     pub tokens: u64,
     pub cost: MicroDollars,
     /// One line for the screen.
@@ -283,6 +294,13 @@ impl AgentProgress {
             }
             AgentEvent::Decided { attempt, decision, .. } => {
                 self.apply_decision(*attempt, decision);
+            }
+            AgentEvent::HandedIn { attempt, answer, tokens, criteria_met, .. } => {
+                self.attempt = *attempt;
+                self.tokens = self.tokens.max(*tokens);
+                self.doing = first_line(answer);
+                let (answer, criteria_met) = (answer.clone(), *criteria_met);
+                self.handed_in = Some(HandedInWork { answer, criteria_met });
             }
             AgentEvent::Concluded { answer, tokens, .. } => self.apply_conclusion(answer, *tokens),
             AgentEvent::ChildMoved { child, title, .. } => {
@@ -463,6 +481,7 @@ impl AgentProgress {
 
     fn apply_conclusion(&mut self, answer: &str, tokens: u64) {
         self.answer = Some(answer.to_owned());
+        self.handed_in = None;
         self.tokens = self.tokens.max(tokens);
         (self.open, self.asked, self.kept, self.unnoticed) = (None, None, None, None);
         // A task that is over is never resumed; the journal has its conversation.
@@ -510,6 +529,34 @@ impl AgentSlice {
     pub fn has_answered(&self, task: &TaskId, attempt: u32) -> bool {
         self.get(task)
             .is_some_and(|progress| progress.attempt == attempt && progress.answer.is_some())
+    }
+
+    /// Whether the agent of this attempt has handed in changes that wait to be applied.
+    pub fn has_handed_in(&self, task: &TaskId, attempt: u32) -> bool {
+        self.get(task)
+            .is_some_and(|progress| progress.attempt == attempt && progress.handed_in.is_some())
+    }
+
+    /// Takes notice of what the person says about the changes of a task: the agent continues, or its work is gone.
+    pub(super) fn apply_worktree(&mut self, event: &WorktreeEvent) {
+        let Some(progress) = self.0.get_mut(event.task_id()) else { return };
+        match event {
+            WorktreeEvent::ChangesRequested { text, .. } => {
+                progress.handed_in = None;
+                let words = format!("the person looked at the changes and asks for others: {text}");
+                let failure =
+                    ExecutionFailure::new("changes_requested", Category::Recoverable, words);
+                match &mut progress.conversation {
+                    Some(talk) => talk.ended = Some(failure),
+                    None => progress.over = true,
+                }
+            }
+            WorktreeEvent::Discarded { cause: DiscardCause::Person, .. } => {
+                (progress.handed_in, progress.conversation) = (None, None);
+                progress.over = true;
+            }
+            _ => {}
+        }
     }
 
     /// A new attempt starts. The answer of an earlier one must not be taken for its own.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::plan_slice::{ApprovalRecord, RevisionHead};
 use super::{
     AgentSlice, BreakerSlice, ModelWaits, PlanSlice, PlanningSlice, RequestSlice, RunSlice,
-    SessionSlice, SessionState, SessionTotals, TaskRow, TaskTable,
+    SessionSlice, SessionState, SessionTotals, TaskRow, TaskTable, WorktreeSlice,
 };
 use planwright_model::event::{Event, PlanEvent, Record};
 use planwright_model::permission::PermissionRule;
@@ -36,6 +36,8 @@ pub struct Checkpoint {
     #[serde(default)]
     agents: AgentSlice,
     #[serde(default)]
+    worktrees: WorktreeSlice,
+    #[serde(default)]
     waits: ModelWaits,
     #[serde(default)]
     grants: Vec<PermissionRule>,
@@ -58,6 +60,7 @@ struct CheckpointFields<'a> {
     run: &'a RunSlice,
     breakers: &'a BreakerSlice,
     agents: &'a AgentSlice,
+    worktrees: &'a WorktreeSlice,
     waits: &'a ModelWaits,
     grants: &'a [PermissionRule],
     totals: SessionTotals,
@@ -91,6 +94,7 @@ impl Checkpoint {
             run: &state.run,
             breakers: &state.breakers,
             agents: &state.agents,
+            worktrees: &state.worktrees,
             waits: &state.waits,
             grants: &state.grants,
             totals: state.totals,
@@ -163,6 +167,7 @@ impl Checkpoint {
             run: self.run,
             breakers: self.breakers,
             agents: self.agents,
+            worktrees: self.worktrees,
             waits: self.waits,
             grants: self.grants,
             totals: self.totals,

@@ -36,6 +36,7 @@ pub mod timeline;
 pub mod trace;
 #[cfg(test)]
 mod typed_event_tests;
+mod worktree_slice;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,7 @@ pub use task_table::{
     CallInFlight, CriterionChecks, FailedTaskAttempt, TaskCounts, TaskNote, TaskRow, TaskStatus,
     TaskTable, check_step,
 };
+pub use worktree_slice::{TaskWorktree, WorktreePhase, WorktreeSlice};
 
 use planwright_model::event::{AgentEvent, CallEvent, Event, Record};
 use planwright_model::permission::PermissionRule;
@@ -101,6 +103,8 @@ pub struct SessionState {
     pub breakers: BreakerSlice,
     /// What agents are doing in their tasks.
     pub agents: AgentSlice,
+    /// The copies of the workspace that agents work in.
+    pub worktrees: WorktreeSlice,
     /// Which models are being waited for.
     pub waits: ModelWaits,
     /// What the person allowed for the rest of the session, as rules.
@@ -150,6 +154,10 @@ impl SessionState {
             Event::Planning(event) => self.planning.apply(event, record.at),
             Event::Agent(event) => self.apply_agent(event, record.at),
             Event::Fact(event) => self.planning.facts.apply(event),
+            Event::Worktree(event) => {
+                self.agents.apply_worktree(event);
+                self.worktrees.apply(event)
+            }
             Event::Unknown(_) => {
                 self.totals.unknown += 1;
                 true
@@ -181,11 +189,22 @@ impl SessionState {
             && self.agents.has_answered(self.tasks.id(task), row.attempt)
     }
 
+    /// Whether the work of a task is done and its changes wait to be applied.
+    pub fn is_in_review(&self, task: usize) -> bool {
+        let row = self.tasks.row(task);
+        row.status == TaskStatus::Running
+            && self.agents.has_handed_in(self.tasks.id(task), row.attempt)
+    }
+
     /// How many tasks count as running and wait for the person to say what became of them.
     fn count_tasks_in_doubt(&self) -> u32 {
-        let in_doubt = |open: &&OpenRequest| {
-            matches!(&open.request.kind, planwright_model::RequestKind::InDoubt { call }
-                if self.tasks.get(&call.task).is_some_and(|row| row.status == TaskStatus::Running))
+        let is_running = |task: &TaskId| {
+            self.tasks.get(task).is_some_and(|row| row.status == TaskStatus::Running)
+        };
+        let in_doubt = |open: &&OpenRequest| match &open.request.kind {
+            planwright_model::RequestKind::InDoubt { call } => is_running(&call.task),
+            planwright_model::RequestKind::ChangeReview { task, .. } => is_running(task),
+            _ => false,
         };
         self.requests.open.values().filter(in_doubt).count() as u32
     }
@@ -202,6 +221,7 @@ impl SessionState {
         self.requests.open.clear();
         self.requests.answered.clear();
         self.waits.clear();
+        self.worktrees.reset_for_fork();
         self.tasks.reset_unfinished();
         self.run = self.run.reset_for_fork();
         self.breakers = BreakerSlice::default();
@@ -231,6 +251,7 @@ impl SessionState {
     /// What models used up counts, whether they answered well or not.
     fn apply_agent(&mut self, event: &AgentEvent, at: Timestamp) -> bool {
         let sensible = self.agents.apply(event);
+        self.worktrees.apply_agent(event);
         self.waits.apply(event, at);
         self.planning.apply_model_event(event);
         match event {

@@ -6,6 +6,7 @@
 mod planning_projection;
 mod planning_steps;
 mod tool_choice;
+mod worktree_projection;
 
 pub use tool_choice::{explain_tool_choice, prdv_phase};
 
@@ -166,6 +167,7 @@ impl TraceEntry {
             Event::Planning(event) => planning_projection::project_planning(event)?,
             Event::Agent(event) => planning_projection::project_agent(event)?,
             Event::Fact(event) => planning_projection::project_fact(event)?,
+            Event::Worktree(event) => worktree_projection::project_worktree(event)?,
             Event::Unknown(unknown) => (
                 TraceEntryKind::Unknown,
                 format!("an event of a kind this version does not know: {}", record.event.kind()),
@@ -272,6 +274,7 @@ impl TraceEntry {
                 return planning_projection::kind_from_wire_name(event.kind());
             }
             Event::Agent(event) => return planning_projection::kind_from_wire_name(event.kind()),
+            Event::Worktree(event) => return worktree_projection::entry_kind(event),
             Event::Unknown(_) => TraceEntryKind::Unknown,
         })
     }
@@ -642,6 +645,9 @@ pub fn action_text(action: ChoiceAction) -> &'static str {
         ChoiceAction::Deny => "denied",
         ChoiceAction::StopTask => "task stopped",
         ChoiceAction::HandToMe => "taken over",
+        ChoiceAction::ApplyChanges => "changes accepted",
+        ChoiceAction::MergeChanges => "left to the agent to merge",
+        ChoiceAction::DiscardChanges => "changes discarded",
         ChoiceAction::UseProvider => "provider always allowed",
         ChoiceAction::UseProviderOnce => "provider allowed for this plan",
         ChoiceAction::OfflineThisTime => "not now",
@@ -669,6 +675,7 @@ pub fn request_text(kind: &RequestKind) -> &'static str {
         RequestKind::TaskCap { .. } => "agent out of steps",
         RequestKind::AgentQuestion { .. } => "agent asks",
         RequestKind::PartlyDone { .. } => "partly done",
+        RequestKind::ChangeReview { .. } => "changes to accept",
         RequestKind::Consent { .. } => "key found",
         RequestKind::ModelTrouble { .. } => "model failed",
     }

@@ -59,6 +59,14 @@ fn parse_age(text: &str) -> Option<SignedDuration> {
     Some(SignedDuration::from_hours(number.checked_mul(days)?.checked_mul(24)?))
 }
 
+/// Deletes what agents of a session left in their copies of the workspace.
+fn remove_worktrees(app: &App, id: &planwright_model::SessionId) {
+    let directory = app.worktree_directory(id);
+    if let Some(Err(error)) = directory.map(|directory| directory.remove_all()) {
+        tracing::warn!(%error, "copies of the workspace cannot be deleted");
+    }
+}
+
 fn delete_sessions(
     shared: &SharedArgs,
     (app, store): (&App, &Store),
@@ -82,6 +90,7 @@ fn delete_sessions(
         match store.remove_session(&info.id)? {
             SessionRemoval::Deleted => {
                 app.remove_results(&info.id)?;
+                remove_worktrees(app, &info.id);
                 out.write_line(&format!("{} deleted", info.id.short_id()))?;
             }
             SessionRemoval::Hidden { forks } => out.write_line(&format!(

@@ -8,8 +8,10 @@ mod limits;
 mod pacing;
 mod permission;
 mod repository;
+mod scripted;
 mod streaming;
 mod waiting;
+mod worktrees;
 
 use std::process::Output;
 
@@ -26,7 +28,13 @@ pub struct AgentEnv {
 }
 
 impl AgentEnv {
+    /// Agents write to the workspace itself: what tools do there is what most tests are about.
     pub fn new(config: &str) -> Self {
+        Self::with_copies(&format!("worktrees = false\n{config}"))
+    }
+
+    /// Agents that write have a copy of the workspace, as without a setting.
+    pub fn with_copies(config: &str) -> Self {
         let place = Place::new();
         std::fs::write(place.dir.path().join("own.toml"), config).unwrap();
         Self { place }

@@ -74,7 +74,7 @@ fn resuming_without_an_answer_asks_the_same_again() {
 #[test]
 fn a_rule_written_since_answers_the_open_question() {
     let env = asking("echo one >> done.txt");
-    let rule = "[[permissions.allow]]\ntool = \"shell.run\"\ncommand = \"echo one >> done.txt\"\nunsandboxed = true\n";
+    let rule = "worktrees = false\n[[permissions.allow]]\ntool = \"shell.run\"\ncommand = \"echo one >> done.txt\"\nunsandboxed = true\n";
     std::fs::write(env.place.dir.path().join("own.toml"), rule).unwrap();
     let provider = env.tape("second", &[("Done.", None)]);
     let output = env.run(&provider, &["resume", "last"]);

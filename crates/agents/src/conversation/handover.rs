@@ -230,7 +230,11 @@ impl AgentAttempt<'_> {
         let words = match action {
             ChoiceAction::GoOn => "continue with what is left".to_owned(),
             ChoiceAction::RequestChanges => text.unwrap_or_default(),
-            ChoiceAction::AcceptPart => return Some(Ok(self.redact_text(&report.answer()))),
+            ChoiceAction::AcceptPart => {
+                // The person accepts it; that is not to say that its criteria are met.
+                self.set_findings(CriterionFindings::new());
+                return Some(Ok(self.redact_text(&report.answer())));
+            }
             ChoiceAction::HandToMe => return Some(Err(handed_over())),
             _ => return Some(Err(partly_failure(&summary, &left))),
         };

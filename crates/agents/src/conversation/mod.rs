@@ -120,10 +120,15 @@ impl AgentAttempt<'_> {
             let why = "the attempt ended before it did; look at what it may have left behind";
             self.record_unrun(&call, why);
         }
-        let text = format!(
+        let mut text = format!(
             "The attempt so far ended: {}. Everything that was done is still there. Continue from here: fix what is named, then call task.done.",
             failure.message.trim_end_matches('.')
         );
+        let conflicts = self.job.worktree.iter().flat_map(|notice| &notice.conflicts);
+        let conflicts: Vec<&str> = conflicts.map(String::as_str).collect();
+        if !conflicts.is_empty() {
+            text.extend(["\nConflicts to resolve: ", &conflicts.join(", "), "."]);
+        }
         self.record_prompt(PromptSource::Retry, &text, None);
     }
 

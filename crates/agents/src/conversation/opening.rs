@@ -9,6 +9,7 @@ use super::super::prompt_docs::task_doc;
 use super::super::tool_selection::conversation_tools;
 use super::context_share::result_share;
 use super::report::own_tools;
+use crate::WorktreeNotice;
 use planwright_drafting::executor::TaskType;
 use planwright_drafting::executor::recipe::compact_text;
 use planwright_llm::cost::tokens::estimate_text_tokens;
@@ -72,6 +73,9 @@ impl AgentAttempt<'_> {
             std::env::consts::OS,
             std::env::consts::ARCH,
         );
+        if let Some(notice) = &self.job.worktree {
+            text.push_str(&describe_worktree(notice));
+        }
         let id = planwright_model::CallId {
             task: self.job.task.id.clone(),
             attempt: self.job.attempt,
@@ -131,6 +135,22 @@ pub fn project_instructions(workspace: &Workspace) -> Option<String> {
             parts.join("\n")
         )
     })
+}
+
+/// What an agent knows about its copy of the workspace.
+fn describe_worktree(notice: &WorktreeNotice) -> String {
+    let mut text = format!(
+        "\nThis directory is your own copy of {}, made when the task started. Work only here, with relative paths. The person looks at your changes and applies them; do not commit.",
+        notice.workspace
+    );
+    if !notice.left_out.is_empty() {
+        let _ = write!(
+            text,
+            "\nNot copied because git ignores it: {}. Build or install again what you need.",
+            notice.left_out.join(", ")
+        );
+    }
+    text
 }
 
 /// Identifies a task by what its conversation depends on.

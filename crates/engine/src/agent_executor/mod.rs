@@ -7,15 +7,17 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::AgentPort;
+use crate::worktree_runner::WorktreeRunner;
 use planwright_agents::{
     AgentJob, AgentServices, DependencyResult, HANDED_OVER, TASK_CAP, is_tool_configured,
 };
+use planwright_model::WorktreeOverlap;
 use planwright_model::event::{AgentEvent, CallOutcome, SessionEvent};
 use planwright_model::requests::task_limit_request;
 use planwright_model::{
     AgentProfile, Category, ChoiceAction, ExecutionFailure, Request, RequestId, RunKind, TaskNode,
 };
-use planwright_state::AgentProgress;
+use planwright_state::{AgentProgress, TaskWorktree};
 use planwright_tools::affinity::{self, RankedTool, ToolProfiles};
 use planwright_tools::context::HeldPermit;
 use planwright_tools::permission::SandboxState;
@@ -39,6 +41,10 @@ pub struct AgentBrief {
     pub overview: Vec<String>,
     /// How far an interrupted attempt had come.
     pub past: Option<AgentProgress>,
+    /// The copy of the workspace that the task has already.
+    pub worktree: Option<TaskWorktree>,
+    /// Tasks under way that change files which this one names.
+    pub overlaps: Vec<WorktreeOverlap>,
 }
 
 /// Shell tasks become local processes, those of agents go to the built-in agent.
@@ -49,6 +55,8 @@ pub struct BuiltInAgentExecutor {
     pub port: AgentPort,
     /// What is known about the tools, for the choice among them.
     pub profiles: ToolProfileLookup,
+    /// Gives tasks that write a copy of the workspace; without it they write to the workspace itself.
+    pub worktrees: Option<WorktreeRunner>,
 }
 
 impl std::fmt::Debug for BuiltInAgentExecutor {
@@ -131,9 +139,12 @@ impl BuiltInAgentExecutor {
 
     async fn run_agent(&self, attempt: &TaskAttempt, cancel: &CancellationToken) -> CallOutcome {
         self.reach_servers(cancel).await;
-        let mut work = self.agent_job(attempt, cancel).await;
+        let (mut work, services) = match self.agent_job(attempt, cancel).await {
+            Ok(prepared) => prepared,
+            Err(failure) => return CallOutcome::Errored { failure },
+        };
         let say = |event: AgentEvent| self.port.record(event);
-        let mut end = self.services.run_attempt(&work, &say, cancel).await;
+        let mut end = services.run_attempt(&work, &say, cancel).await;
         while let Err(failure) = &end.result
             && failure.code == TASK_CAP
             && !cancel.is_cancelled()
@@ -150,7 +161,7 @@ impl BuiltInAgentExecutor {
                 }
                 Some(ChoiceAction::GoOn) => {
                     self.renew_budget(attempt, &mut work).await;
-                    end = self.services.run_attempt(&work, &say, cancel).await;
+                    end = services.run_attempt(&work, &say, cancel).await;
                 }
                 _ => break,
             }
@@ -162,12 +173,17 @@ impl BuiltInAgentExecutor {
         }
     }
 
-    async fn agent_job(&self, attempt: &TaskAttempt, cancel: &CancellationToken) -> AgentJob {
+    /// The task with what its agent is told, and the services in the workspace where it works.
+    async fn agent_job(
+        &self,
+        attempt: &TaskAttempt,
+        cancel: &CancellationToken,
+    ) -> Result<(AgentJob, AgentServices), ExecutionFailure> {
         let brief = self.port.agent_brief(&attempt.task.id).await.unwrap_or_default();
         let permits = self.services.toolbox.permits();
         // A cancelled attempt gets none: the agent sees the cancellation before it does anything.
         let permit = permits.acquire_unless_cancelled(cancel).await;
-        AgentJob {
+        let mut work = AgentJob {
             goal: brief.goal,
             context: brief.context,
             overview: brief.overview,
@@ -176,7 +192,18 @@ impl BuiltInAgentExecutor {
             affinity: self.rank_tools(&attempt.task),
             held: permit.map(HeldPermit::new).unwrap_or_default(),
             ..AgentJob::new(Arc::new(TaskNode::clone(&attempt.task)), attempt.call.attempt)
+        };
+        let mut services = self.services.clone();
+        let known = brief.worktree;
+        let copies = self.worktrees.as_ref();
+        if let Some(copies) = copies.filter(|_| known.is_some() || services.may_write(&work)) {
+            work.hint = known.as_ref().and_then(|copy| copy.hint.clone());
+            let own = (&attempt.call.task, attempt.call.attempt);
+            let opened = copies.open_for_attempt(own, known, brief.overlaps).await?;
+            work.worktree = Some(opened.describe(copies));
+            services.toolbox = services.toolbox.with_workspace(opened.workspace);
         }
+        Ok((work, services))
     }
 
     /// Gives an agent that may go on as much again as it had.

@@ -86,7 +86,9 @@ fn serve_port(receiver: &AgentPortReceiver) {
                 AgentPortMessage::Progress(_, told) => {
                     let _ = told.send(None);
                 }
-                AgentPortMessage::Record(_) | AgentPortMessage::Ask(..) => {}
+                AgentPortMessage::Record(_)
+                | AgentPortMessage::Ask(..)
+                | AgentPortMessage::Review(..) => {}
             }
         }
     });
@@ -133,6 +135,7 @@ fn executor(workspace: &Path) -> BuiltInAgentExecutor {
         services,
         port,
         profiles: Arc::new(|_| ToolProfiles::built_in()),
+        worktrees: None,
     }
 }
 

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    CommandDecision, DecisionResult, DriverEffect, planning, run_started_event, skip_decision,
-    task_reset_event,
+    CommandDecision, DecisionResult, DriverEffect, change_review, planning, run_started_event,
+    skip_decision, task_reset_event,
 };
 use crate::{SavedDecision, caps};
 use planwright_model::event::{
@@ -58,6 +58,9 @@ pub(super) fn answer_request(
         // Questions of agents: the agent that asked acts on the answer.
         RequestKind::Permission { call, .. } => {
             answer_permission(state, answered, answer.action, call)
+        }
+        RequestKind::ChangeReview { task, .. } => {
+            change_review::answer_review(state, answered, answer, task, by, now)
         }
         RequestKind::TaskCap { .. }
         | RequestKind::AgentQuestion { .. }

@@ -1,6 +1,7 @@
 //! What a command means now. Pure: the driver journals the events and only then starts the effects.
 
 mod answer;
+mod change_review;
 pub mod planning;
 pub mod requests;
 mod task_settlement;
@@ -42,6 +43,12 @@ pub enum DriverEffect {
     CancelStage,
     /// Find ideas beside the plan.
     Brainstorm,
+    /// Take the next step with the changes of a task.
+    ContinueReview(TaskId),
+    /// Delete the copy of a task.
+    RemoveWorktree(TaskId),
+    /// Restore the files that a task changed.
+    UndoChanges(TaskId),
 }
 
 /// What a command leads to.
@@ -100,6 +107,7 @@ pub fn decide_command(
         }
         Command::NoteTask { task, text, by } => task_settlement::note_task(state, task, text, *by),
         Command::MessageTask { task, text, by } => message_task(state, task, text, *by),
+        Command::UndoChanges { task, by } => change_review::undo_changes(state, task, *by),
         Command::MoveBlock { block, to } => planning::move_block(state, block, *to, now),
         Command::CatchUp { way, left_out, busy, by } => {
             planning::catch_up(state, *way, (left_out, busy), *by, jobs, now)
@@ -367,6 +375,10 @@ fn skip_decision(state: &SessionState, task: usize, with_dependents: bool) -> Co
 fn cancel_task(state: &SessionState, id: &TaskId) -> DecisionResult {
     let task = find_task(state, id)?;
     let row = state.tasks.row(task);
+    if state.is_in_review(task) {
+        let state = "done; its changes wait for you to apply or discard them".to_owned();
+        return Err(CommandRefusal::TaskState { task: id.clone(), state });
+    }
     let call = match &row.call {
         Some(call) => call.call.clone(),
         // An agent is at work between its calls too, such as when it waits for its model.

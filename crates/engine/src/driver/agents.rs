@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use super::worktrees::names_file;
 use super::{DeferredAction, Driver, TURN, task_brief};
 use crate::agent_executor::AgentBrief;
 use crate::agent_port::AgentPortMessage;
@@ -18,7 +19,8 @@ use planwright_model::event::{
 use planwright_model::limits::MAX_WAITING_ATTEMPTS;
 use planwright_model::request::RequestDetail;
 use planwright_model::{
-    Answer, CallId, ChoiceAction, ExecutionFailure, Request, RequestId, RequestKind, RunCap, TaskId,
+    Answer, CallId, ChoiceAction, ExecutionFailure, Request, RequestId, RequestKind, RunCap,
+    TaskId, TaskNode, WorktreeOverlap,
 };
 use planwright_tools::{AttemptWork, TaskAttempt, TaskRef};
 
@@ -41,6 +43,10 @@ impl Driver {
                 self.record(*event);
                 self.side_writes.extend(beside);
                 self.starts.push(DeferredAction::Durable(done));
+            }
+            AgentPortMessage::Review(event, diffs) => {
+                self.reviews.insert(event.task_id().clone(), diffs);
+                self.record(*event);
             }
             AgentPortMessage::Ask(request, answer) => self.ask_person(request, answer),
             // Whoever was cancelled meanwhile does not wait for these answers any more.
@@ -229,7 +235,19 @@ impl Driver {
             context: task_brief::dependency_results(&self.state, task),
             overview: task_brief::plan_overview(&self.state, task),
             past: self.state.agents.resumable_progress(id).cloned(),
+            worktree: self.state.worktrees.pending(id).cloned(),
+            overlaps: self
+                .task_node(task)
+                .map(|node| self.named_overlaps(node))
+                .unwrap_or_default(),
         })
+    }
+
+    /// Tasks under way that change files which a task names.
+    fn named_overlaps(&self, node: &TaskNode) -> Vec<WorktreeOverlap> {
+        let criteria = serde_json::to_string(&node.exit_criteria).unwrap_or_default();
+        let text = format!("{} {criteria}", node.description);
+        self.state.worktrees.overlaps(&node.id, |path| names_file(&text, path))
     }
 
     /// Completes the tasks whose agent had handed in its answer before an earlier process could complete them, exactly as
@@ -237,7 +255,7 @@ impl Driver {
     pub(super) fn complete_answered_tasks(&mut self) {
         let now = (self.options.clock)();
         for task in 0..self.state.tasks.len() {
-            if !self.state.is_answered(task) {
+            if !self.state.is_answered(task) && !self.state.is_in_review(task) {
                 continue;
             }
             let row = self.state.tasks.row(task);

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
+use super::worktrees::{ReviewProgress, is_worktree_job};
 use super::{Driver, TURN, panic_text};
 use crate::coordinator;
+use crate::worktree_runner::WorktreeAction;
 use planwright_agents::HANDED_OVER;
 use planwright_model::event::{CallEvent, CallOutcome, SessionEvent, TaskEvent};
 use planwright_model::{CallId, Category, ExecutionFailure, SkipReason, TaskNode};
+use planwright_state::TaskWorktree;
 use planwright_tools::{
     AttemptEvent, AttemptEventSink, AttemptOutcome, AttemptReport, TaskAttempt,
 };
@@ -78,7 +81,7 @@ impl Driver {
         }
         let elapsed_ms = elapsed.as_millis() as u64;
         // An agent's attempt is no call of its own; its calls were journaled one by one.
-        if call.step > 0 {
+        if call.step > 0 && !is_worktree_job(call) {
             self.record(CallEvent::Concluded {
                 call: call.clone(),
                 outcome: outcome.clone(),
@@ -89,6 +92,12 @@ impl Driver {
             });
         }
         self.running.remove(call);
+        if self.silent_calls.remove(call) {
+            return;
+        }
+        if is_worktree_job(call) {
+            return self.resume_review(&call.task);
+        }
         if !self.end_service(call, &outcome, elapsed_ms) && !self.continue_checks(call, &outcome) {
             self.end_attempt(call, &outcome, elapsed_ms);
         }
@@ -111,7 +120,9 @@ impl Driver {
             return;
         }
         let outcome = CallOutcome::CouldNotStart { message: message.clone() };
-        self.record(CallEvent::concluded_without_output(call.clone(), outcome.clone()));
+        if !is_worktree_job(&call) {
+            self.record(CallEvent::concluded_without_output(call.clone(), outcome.clone()));
+        }
         let failure = ExecutionFailure::new("internal_error", Category::Critical, message);
         self.apply_verdict(&call, Err(failure), &outcome, 0);
     }
@@ -130,6 +141,14 @@ impl Driver {
         }
         let Some(task) = self.state.tasks.position(&call.task) else { return };
         let attempt = call.attempt;
+        let mut elapsed_ms = elapsed_ms;
+        if verdict.is_ok() && call.step == 0 {
+            match self.continue_review(call, elapsed_ms) {
+                ReviewProgress::NotNeeded => {}
+                ReviewProgress::Waiting => return,
+                ReviewProgress::Over { elapsed_ms: worked } => elapsed_ms = worked,
+            }
+        }
         match verdict {
             Ok(()) if self.state.close_hold(task, (self.options.clock)()).is_some() => {
                 let id = call.task.clone();
@@ -216,6 +235,26 @@ fn last_lines(text: &str) -> &str {
     let tail = &text[from..];
     let line = tail.find('\n').map(|end| end + 1).filter(|start| from > 0 && *start < tail.len());
     &tail[line.unwrap_or(0)..]
+}
+
+impl Driver {
+    /// Does something with the copy of a task, beside the attempts.
+    pub(super) fn start_worktree_action(
+        &mut self,
+        call: CallId,
+        action: WorktreeAction,
+        copy: TaskWorktree,
+    ) {
+        let events = AttemptEventSink::new(call.clone(), self.reports_in.clone());
+        let (copies, own) = (self.options.worktrees.clone(), call.clone());
+        let worker = self.workers.spawn(async move {
+            if let Some(copies) = copies {
+                copies.run_action((&own.task, own.attempt), &copy, action).await;
+            }
+            events.finish(AttemptOutcome::without_output(CallOutcome::Exited { code: 0 })).await;
+        });
+        self.worker_calls.insert(worker.id(), call);
+    }
 }
 
 pub(super) fn panic_message(error: JoinError) -> String {

@@ -8,6 +8,7 @@ use futures_util::FutureExt as _;
 use tokio::time::Instant;
 
 use super::{DeferredAction, Driver, EngineError, OUTPUT_EVERY, TURN, UnacknowledgedBatch};
+use crate::WorktreeAction;
 use crate::controller::DriverEffect;
 use planwright_model::Seq;
 use planwright_model::event::Record;
@@ -105,6 +106,9 @@ impl Driver {
     pub(super) fn run_deferred(&mut self, start: DeferredAction) {
         match start {
             DeferredAction::Attempt(attempt) => self.start_attempt(*attempt),
+            DeferredAction::Worktree(call, action, copy) => {
+                self.start_worktree_action(call, action, *copy);
+            }
             DeferredAction::Effect(DriverEffect::Cancel(call)) => {
                 self.cancel_attempt(&call);
             }
@@ -117,6 +121,15 @@ impl Driver {
                 (self.options.save_decision)(&kept);
             }
             DeferredAction::Effect(DriverEffect::CancelStage) => self.cancel_stage(),
+            DeferredAction::Effect(DriverEffect::ContinueReview(task)) => {
+                self.resume_review(&task);
+            }
+            DeferredAction::Effect(DriverEffect::RemoveWorktree(task)) => {
+                self.start_silent_job(&task, WorktreeAction::Remove);
+            }
+            DeferredAction::Effect(DriverEffect::UndoChanges(task)) => {
+                self.start_silent_job(&task, WorktreeAction::Undo);
+            }
             DeferredAction::Effect(DriverEffect::Brainstorm) => self.start_brainstorm(),
             DeferredAction::Stage => self.start_stage(),
             DeferredAction::Notify(notice) => (self.options.notify)(&notice),

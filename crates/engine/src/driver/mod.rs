@@ -29,6 +29,7 @@ mod ready;
 mod results;
 mod services;
 mod task_brief;
+mod worktrees;
 
 pub(super) use commit::journal_row;
 use commit::next_acknowledgement;
@@ -40,14 +41,16 @@ use super::coordinator::queue::ReadyQueue;
 use super::coordinator::resources::ResourceLedger;
 use super::plan_rows::changed_plan_row;
 use super::{EngineOptions, RunNotice};
+use crate::worktree_runner::WorktreeAction;
 use planwright_model::event::{
     ApprovalEvent, CallEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record,
     RunEvent, TaskEvent,
 };
+use planwright_model::request::RequestDetail;
 use planwright_model::{
     Answer, CallId, NotifyCause, Request, RequestId, Seq, SkipReason, TaskId, TaskResults,
 };
-use planwright_state::{RunPhase, SessionState};
+use planwright_state::{RunPhase, SessionState, TaskWorktree};
 use planwright_store::{AppendAck, Journal, SideWrite, StoreError};
 use planwright_text::Redactor;
 use planwright_tools::machine_pools::PoolLease;
@@ -78,6 +81,8 @@ pub enum EngineError {
 
 /// What the driver starts once a batch is durable.
 enum DeferredAction {
+    /// Something with the copy of a task.
+    Worktree(CallId, WorktreeAction, Box<TaskWorktree>),
     Attempt(Box<TaskAttempt>),
     Effect(DriverEffect),
     Stage,
@@ -162,6 +167,14 @@ pub(super) struct Driver {
     run_again: Vec<(TaskId, u32)>,
     /// Calls of an earlier process whose commands are still running, until they have ended.
     awaited: JoinSet<CallId>,
+    /// The lines of changes that were looked at and that nobody was asked about yet.
+    reviews: HashMap<TaskId, Vec<RequestDetail>>,
+    /// Tasks whose changes this process is applying.
+    applying: HashSet<TaskId>,
+    /// How many jobs with copies were started.
+    worktree_jobs: u32,
+    /// Calls after which their task goes no further.
+    silent_calls: HashSet<CallId>,
     /// What is to be kept beside the journal with the next batch.
     side_writes: Vec<SideWrite>,
     /// The last event that went to the journal, durable or not.
@@ -224,6 +237,10 @@ impl Driver {
             answered_early: Vec::new(),
             run_again: Vec::new(),
             awaited: JoinSet::new(),
+            reviews: HashMap::new(),
+            applying: HashSet::new(),
+            worktree_jobs: 0,
+            silent_calls: HashSet::new(),
             side_writes: Vec::new(),
             sent,
         };
@@ -259,6 +276,7 @@ impl Driver {
         }
         self.rebuild_holds();
         self.complete_answered_tasks();
+        self.resume_undos();
         if let Some(receiver) = &self.options.agent_receiver {
             receiver.publish_view(&self.state);
         }

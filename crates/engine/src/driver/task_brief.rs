@@ -84,7 +84,11 @@ fn task_line(state: &SessionState, task: usize, own: usize) -> String {
         && !doing.is_empty()
     {
         let doing = planwright_text::clean_line(doing);
-        line.extend(["; works in the same directory now: ", &doing]);
+        let place = match state.worktrees.pending(id) {
+            Some(_) => "; works in its own copy now: ",
+            None => "; works in the same directory now: ",
+        };
+        line.extend([place, &doing]);
     }
     line
 }

@@ -159,6 +159,16 @@ pub enum AgentEvent {
     BudgetRenewed { task: TaskId, attempt: u32 },
     /// The person wrote to the agent of a task. It is delivered before its next turn.
     MessageSent { task: TaskId, number: u32, text: String, by: Actor },
+    /// The agent says that it is done. The result counts once its changes are applied.
+    HandedIn {
+        task: TaskId,
+        attempt: u32,
+        answer: String,
+        tokens: u64,
+        /// Exit criteria were checked and are met.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        criteria_met: bool,
+    },
     /// The result of a task in words, which its dependents read.
     Concluded { task: TaskId, attempt: u32, answer: String, tokens: u64 },
 }
@@ -187,6 +197,7 @@ impl AgentEvent {
             Self::ResultsCompacted { .. } => "agent.results_compacted",
             Self::BudgetRenewed { .. } => "agent.budget_renewed",
             Self::MessageSent { .. } => "agent.message_sent",
+            Self::HandedIn { .. } => "agent.handed_in",
             Self::Concluded { .. } => "agent.concluded",
         }
     }
@@ -232,6 +243,7 @@ impl AgentEvent {
             | Self::ResultsCompacted { task, .. }
             | Self::BudgetRenewed { task, .. }
             | Self::MessageSent { task, .. }
+            | Self::HandedIn { task, .. }
             | Self::Concluded { task, .. } => Some(task),
             Self::Gated { .. } | Self::Granted { .. } | Self::Revoked { .. } => None,
         }

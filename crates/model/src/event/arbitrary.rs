@@ -8,17 +8,18 @@ use proptest::prelude::*;
 
 use super::arbitrary_agent::{agent_event, planning_event};
 use super::{
-    ApprovalEvent, CallEvent, CallOutcome, CloseReason, CommandRefusal, Event, FactEvent,
-    OutputStream, PauseCause, PlanEvent, Record, RepeatClass, RiskClass, RunCounts, RunEvent,
-    SessionEvent, TaskEvent, Usage,
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, CommandRefusal, DiscardCause, Event,
+    FactEvent, OutputStream, PauseCause, PlanEvent, Record, RepeatClass, RiskClass, RunCounts,
+    RunEvent, SessionEvent, TaskEvent, Usage, WorktreeEvent,
 };
 use crate::requests::samples::every_request;
 use crate::requests::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request};
 use crate::{
-    Actor, CallId, Category, ChoiceAction, Digest, ExecutionFailure, ExecutionLimits, Fact,
-    FactLength, FactReading, FactSource, FactStatus, FactSubject, GraphFacts, KeptArtifact,
-    LinkKind, Plan, Request, RequestId, RunCap, RunKind, Seq, SkipReason, StartTimeCause, TaskHold,
-    TaskId, TaskLink, TaskNode, TaskResults,
+    Actor, AppliedFile, ApplyConflict, CallId, Category, ChangeProposal, ChoiceAction, Digest,
+    ExecutionFailure, ExecutionLimits, Fact, FactLength, FactReading, FactSource, FactStatus,
+    FactSubject, GraphFacts, KeptArtifact, LinkKind, Plan, ProposedFile, ProposedFileKind, Request,
+    RequestId, RunCap, RunKind, Seq, SkipReason, StartTimeCause, TaskHold, TaskId, TaskLink,
+    TaskNode, TaskResults, WorktreeOverlap,
 };
 
 /// Task ids from a small set, so that events meet the same tasks again; `ghost` is in no plan.
@@ -384,6 +385,68 @@ fn fact_event() -> impl Strategy<Value = FactEvent> {
     ]
 }
 
+fn worktree_event() -> impl Strategy<Value = WorktreeEvent> {
+    let hash = || prop::option::of(Just(Digest::from_json(&serde_json::json!(1))));
+    let file = (hash(), hash()).prop_map(|(before, after)| AppliedFile {
+        path: "src/lib.rs".into(),
+        before,
+        after,
+    });
+    let conflict = "[ -~]{0,12}".prop_map(|why| ApplyConflict { path: "src/lib.rs".into(), why });
+    let overlap =
+        task_id().prop_map(|task| WorktreeOverlap { task, files: vec!["src/lib.rs".into()] });
+    let proposed = (any::<bool>(), 0..9usize).prop_map(|(protected, added)| ProposedFile {
+        path: "src/lib.rs".into(),
+        change: ProposedFileKind::Modified,
+        added,
+        removed: 1,
+        protected,
+    });
+    prop_oneof![
+        4 => (task_id(), prop::collection::vec(overlap, 0..2)).prop_map(|(task, overlaps)| {
+            WorktreeEvent::Opened {
+                task,
+                directory: "d".into(),
+                files: 3,
+                left_out: vec!["target/".into()],
+                overlaps,
+            }
+        }),
+        3 => (task_id(), 1..3u32, prop::collection::vec(proposed, 0..3)).prop_map(
+            |(task, attempt, files)| WorktreeEvent::Proposed {
+                task,
+                attempt,
+                proposal: Box::new(ChangeProposal { files, left_out: Vec::new() }),
+                elapsed_ms: 4,
+            }
+        ),
+        2 => (task_id(), prop::option::of(actor()))
+            .prop_map(|(task, by)| WorktreeEvent::ApplyRequested { task, by }),
+        1 => (task_id(), prop::collection::vec(file, 0..3))
+            .prop_map(|(task, files)| WorktreeEvent::ApplyIntended { task, files }),
+        1 => task_id().prop_map(|task| WorktreeEvent::Applied { task }),
+        1 => (task_id(), prop::collection::vec(conflict, 0..2), prop::option::of("[ -~]{0,12}")).prop_map(
+            |(task, conflicts, error)| WorktreeEvent::ApplyFailed { task, conflicts, error }
+        ),
+        1 => (task_id(), "[ -~]{0,12}", actor(), any::<bool>()).prop_map(|(task, text, by, merge)| {
+            WorktreeEvent::ChangesRequested { task, text, by, merge }
+        }),
+        1 => task_id().prop_map(|task| WorktreeEvent::Merged {
+            task,
+            files: vec!["a".into()],
+            conflicts: vec!["a".into()],
+        }),
+        1 => (task_id(), any::<bool>()).prop_map(|(task, person)| WorktreeEvent::Discarded {
+            task,
+            cause: if person { DiscardCause::Person } else { DiscardCause::NoChanges },
+        }),
+        1 => (task_id(), actor()).prop_map(|(task, by)| WorktreeEvent::UndoRequested { task, by }),
+        1 => task_id().prop_map(|task| WorktreeEvent::Undone { task }),
+        1 => task_id()
+            .prop_map(|task| WorktreeEvent::UndoFailed { task, conflicts: Vec::new() }),
+    ]
+}
+
 /// Any event of a known kind.
 pub(crate) fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
@@ -396,6 +459,7 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
         4 => agent_event().prop_map(Event::from).boxed(),
         1 => planning_event().prop_map(Event::from),
         1 => fact_event().prop_map(Event::from).boxed(),
+        2 => worktree_event().prop_map(Event::from).boxed(),
     ]
 }
 

@@ -368,6 +368,9 @@ pub(super) fn agent_event() -> BoxedStrategy<AgentEvent> {
         1 => (task_id(), 1..3u32, words()).prop_map(|(task, attempt, answer)| {
             AgentEvent::Concluded { task, attempt, answer, tokens: 3 }
         }),
+        1 => (task_id(), 1..3u32, words(), any::<bool>()).prop_map(|(task, attempt, answer, criteria_met)| {
+            AgentEvent::HandedIn { task, attempt, answer, tokens: 3, criteria_met }
+        }),
     ]
     .boxed()
 }

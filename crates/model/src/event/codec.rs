@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::{
     AgentEvent, ApprovalEvent, CallEvent, Event, FactEvent, OutputStream, PlanEvent, PlanningEvent,
-    RunEvent, SessionEvent, TaskEvent,
+    RunEvent, SessionEvent, TaskEvent, WorktreeEvent,
 };
 use crate::{CallId, Digest, GraphFacts, NormalizationChange, Plan};
 
@@ -76,6 +76,7 @@ impl Event {
             Self::Planning(event) => event.kind(),
             Self::Agent(event) => event.kind(),
             Self::Fact(event) => event.kind(),
+            Self::Worktree(event) => event.kind(),
             Self::Unknown(unknown) => {
                 return Cow::Owned(format!("{}.{}", unknown.topic, unknown.kind));
             }
@@ -95,6 +96,7 @@ enum KnownEventRef<'a> {
     Planning(&'a PlanningEvent),
     Agent(&'a AgentEvent),
     Fact(&'a FactEvent),
+    Worktree(&'a WorktreeEvent),
 }
 
 impl Serialize for Event {
@@ -109,6 +111,7 @@ impl Serialize for Event {
             Self::Planning(event) => KnownEventRef::Planning(event),
             Self::Agent(event) => KnownEventRef::Agent(event),
             Self::Fact(event) => KnownEventRef::Fact(event),
+            Self::Worktree(event) => KnownEventRef::Worktree(event),
             Self::Unknown(unknown) => {
                 let raw = RawValue::from_string(unknown.json.clone()).map_err(S::Error::custom)?;
                 return raw.serialize(serializer);
@@ -144,6 +147,7 @@ impl EventEnvelope<'_> {
             "planning" => serde_json::from_str(body).map(Event::Planning).ok(),
             "agent" => serde_json::from_str(body).map(Event::Agent).ok(),
             "fact" => serde_json::from_str(body).map(Event::Fact).ok(),
+            "worktree" => serde_json::from_str(body).map(Event::Worktree).ok(),
             _ => None,
         }
     }

@@ -67,6 +67,11 @@ pub enum Command {
         text: String,
         by: Actor,
     },
+    /// Restores what the files of a task were before its changes were applied.
+    UndoChanges {
+        task: TaskId,
+        by: Actor,
+    },
     /// Moves a block of the schedule to another time; what it displaces finds another place.
     MoveBlock {
         block: String,
@@ -184,6 +189,7 @@ impl Command {
             Self::ReopenTask { .. } => "reopen_task",
             Self::NoteTask { .. } => "note_task",
             Self::MessageTask { .. } => "message_task",
+            Self::UndoChanges { .. } => "undo_changes",
             Self::MoveBlock { .. } => "move_block",
             Self::CatchUp { .. } => "catch_up",
             Self::RestorePlan { .. } => "restore_plan",

@@ -20,6 +20,7 @@ mod record;
 mod run;
 mod session_and_plan;
 mod task;
+mod worktree;
 
 pub use agent::{AgentEvent, AnsweredCall};
 pub use call::{
@@ -33,6 +34,7 @@ pub use record::{Record, truncate_to_micros};
 pub use run::{PauseCause, RunCounts, RunEvent};
 pub use session_and_plan::{ApprovalEvent, CloseReason, PlanEvent, SessionEvent};
 pub use task::TaskEvent;
+pub use worktree::{DiscardCause, WorktreeEvent};
 
 use crate::MicroDollars;
 
@@ -51,6 +53,7 @@ pub enum Event {
     Planning(PlanningEvent),
     Agent(AgentEvent),
     Fact(FactEvent),
+    Worktree(WorktreeEvent),
     /// Written by a newer version, or damaged; kept byte for byte.
     Unknown(UnknownEvent),
 }
@@ -83,6 +86,7 @@ impl Event {
             Self::Planning(_) => "planning",
             Self::Agent(_) => "agent",
             Self::Fact(_) => "fact",
+            Self::Worktree(_) => "worktree",
             Self::Unknown(unknown) => unknown.topic(),
         }
     }
@@ -93,6 +97,7 @@ impl Event {
             Self::Task(event) => Some(event.task_id()),
             Self::Call(event) => Some(&event.call_id().task),
             Self::Agent(event) => event.task_id(),
+            Self::Worktree(event) => Some(event.task_id()),
             _ => None,
         }
     }
@@ -118,4 +123,5 @@ from_subject! {
     Planning => PlanningEvent,
     Agent => AgentEvent,
     Fact => FactEvent,
+    Worktree => WorktreeEvent,
 }

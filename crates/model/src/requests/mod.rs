@@ -7,6 +7,7 @@ mod agent_question;
 mod answer_words;
 mod assumed_values;
 mod call_in_doubt;
+mod change_review;
 mod command_permission;
 mod draft_approval;
 mod earlier_words;
@@ -29,6 +30,7 @@ pub use answer_words::RESERVED_QUESTION_KEYS;
 use assumed_values::describe_setting;
 pub use assumed_values::{describe_assumption, describe_question_key};
 pub use call_in_doubt::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request};
+pub use change_review::{ChangeReview, change_review_request};
 pub use command_permission::{
     CommandAskReason, CommandPlacement, CommandQuestion, command_request,
 };

@@ -3,22 +3,24 @@
 use std::collections::BTreeSet;
 
 use super::{
-    AgentInquiry, AskReason, CallEvidence, CallInDoubt, CommandAskReason, CommandPlacement,
-    CommandQuestion, DraftEvidence, InDoubtAction, ModelFailure, OfflineOutlook, PartialWork,
-    ProposedPlan, ReachedCap, Request, RequestId, RequestKind, StageTrouble, TaskSpending,
-    ToolCallQuestion, agent_question_request, budget_request, cap_request, command_request,
-    consent_request, draft_request, escalation_request, final_plan_request, goal_request,
-    in_doubt_request, low_confidence_request, model_failure_request, partly_done_request,
-    pattern_rfc_request, permission_request, planned_request, planning_cap_request,
-    questions_request, subtype_rfc_request, task_limit_request, unchanged_plan_request,
-    validation_request, widening_detail,
+    AgentInquiry, AskReason, CallEvidence, CallInDoubt, ChangeReview, CommandAskReason,
+    CommandPlacement, CommandQuestion, DraftEvidence, InDoubtAction, ModelFailure, OfflineOutlook,
+    PartialWork, ProposedPlan, ReachedCap, Request, RequestId, RequestKind, StageTrouble,
+    TaskSpending, ToolCallQuestion, agent_question_request, budget_request, cap_request,
+    change_review_request, command_request, consent_request, draft_request, escalation_request,
+    final_plan_request, goal_request, in_doubt_request, low_confidence_request,
+    model_failure_request, partly_done_request, pattern_rfc_request, permission_request,
+    planned_request, planning_cap_request, questions_request, subtype_rfc_request,
+    task_limit_request, unchanged_plan_request, validation_request, widening_detail,
 };
 use crate::event::RiskClass;
+use crate::request::RequestDetail;
 use crate::{
-    ApprovalTarget, Assumption, AssumptionOrigin, CallId, Confidence, ConfidenceVerdict, Digest,
-    EscalationReason, GraphFacts, MicroDollars, OffsetDateTime, PatternChoice, PatternSpec,
-    PatternType, PlanQuestion, QuestionChoice, Risk, RoadmapOption, RunCap, Schedule,
-    ScheduleRelaxation, Severity, Stage, StageAssessment, TaskNode, Violation,
+    ApplyConflict, ApprovalTarget, Assumption, AssumptionOrigin, CallId, ChangeProposal,
+    Confidence, ConfidenceVerdict, Digest, EscalationReason, GraphFacts, MicroDollars,
+    OffsetDateTime, PatternChoice, PatternSpec, PatternType, PlanQuestion, ProposedFile,
+    ProposedFileKind, QuestionChoice, Risk, RoadmapOption, RunCap, Schedule, ScheduleRelaxation,
+    Severity, Stage, StageAssessment, TaskNode, Violation,
 };
 
 /// Every request there is, at least one for each constructor, numbered from 1.
@@ -237,6 +239,7 @@ fn run_requests() -> Vec<Request> {
     let task = TaskNode::new("build", "Build the site");
     requests.push(task_limit_request(ID, &task, "It has used its 12 steps."));
     requests.extend(agent_requests(&task));
+    requests.extend(change_reviews(&task));
     requests.push(consent_request(ID, "openai", "OPENAI_API_KEY"));
     requests
 }
@@ -256,6 +259,49 @@ fn agent_requests(task: &TaskNode) -> [Request; 3] {
         agent_question_request(ID, task, words),
         partly_done_request(ID, task, work),
     ]
+}
+
+fn change_reviews(task: &TaskNode) -> [Request; 2] {
+    let file = |path: &str, change, added, removed| ProposedFile {
+        path: path.to_owned(),
+        change,
+        added,
+        removed,
+        protected: false,
+    };
+    let proposal = ChangeProposal {
+        files: vec![
+            file("site/pages.toml", ProposedFileKind::Modified, 1, 1),
+            file("site/search.md", ProposedFileKind::Added, 2, 0),
+        ],
+        left_out: Vec::new(),
+    };
+    let diffs = [
+        RequestDetail::new(
+            "site/pages.toml +1 -1",
+            "@@ -1,2 +1,2 @@\n title = \"Docs\"\n-search = false\n+search = true\n",
+        ),
+        RequestDetail::new("site/search.md +2 -0", "@@ -0,0 +1,2 @@\n+# Search\n+Type a word.\n"),
+    ];
+    let review = ChangeReview {
+        task,
+        attempt: 1,
+        proposal: &proposal,
+        diffs: &diffs,
+        summary: "The search page is there and linked.",
+        criteria_met: false,
+        left_out: &["target/".to_owned()],
+        overlaps: &[],
+        conflicts: &[],
+        error: None,
+        dependents: &["Publish the site".to_owned()],
+    };
+    let conflict = ApplyConflict {
+        path: "site/pages.toml".to_owned(),
+        why: "you changed the same lines".to_owned(),
+    };
+    let stuck = ChangeReview { conflicts: &[conflict], ..review.clone() };
+    [change_review_request(ID, &review), change_review_request(ID, &stuck)]
 }
 
 fn reached_cap(cap: RunCap) -> Request {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::{History, RecordSourceError};
-use planwright_model::event::{AgentEvent, CallEvent, Event, Record, RiskClass};
+use planwright_model::event::{AgentEvent, CallEvent, Event, Record, RiskClass, WorktreeEvent};
 use planwright_model::{Seq, TaskId};
 
 /// One edit of one file.
@@ -133,6 +133,8 @@ pub struct EditLog {
     edits: Vec<RecordedEdit>,
     /// Where commands were started.
     commands: Vec<Seq>,
+    /// Where what a task had changed until then was discarded or undone.
+    dropped: Vec<(Seq, TaskId)>,
     upto: Seq,
 }
 
@@ -163,6 +165,12 @@ impl EditLog {
         if let Event::Call(CallEvent::Intended { class: RiskClass::Execute, .. }) = &record.event {
             self.commands.push(record.seq);
         }
+        if let Event::Worktree(
+            WorktreeEvent::Discarded { task, .. } | WorktreeEvent::Undone { task },
+        ) = &record.event
+        {
+            self.dropped.push((record.seq, task.clone()));
+        }
         self.edits.extend(RecordedEdit::from_record(record));
     }
 
@@ -179,7 +187,12 @@ impl EditLog {
     /// The files that were changed up to an event, by path.
     pub fn files_at(&self, seq: Seq) -> Vec<ChangedFile<'_>> {
         let mut files: BTreeMap<&str, Vec<&RecordedEdit>> = BTreeMap::new();
-        for edit in &self.edits[..self.edits_up_to(seq)] {
+        let is_dropped = |edit: &RecordedEdit| {
+            let later = self.dropped.iter().filter(|(at, _)| *at > edit.seq && *at <= seq);
+            later.into_iter().any(|(_, task)| *task == edit.task)
+        };
+        let edits = self.edits[..self.edits_up_to(seq)].iter();
+        for edit in edits.filter(|edit| !is_dropped(edit)) {
             files.entry(&edit.path).or_default().push(edit);
         }
         files.into_iter().map(|(path, edits)| ChangedFile::new(path, edits)).collect()
@@ -252,6 +265,21 @@ mod tests {
         assert_eq!(all[0].content().unwrap(), ["one", "2", "2.5", "three"]);
         assert_eq!(all[0].last_task().unwrap().as_str(), "b");
         assert_eq!(all[1].content(), None, "what was there before is not in the journal");
+    }
+
+    #[test]
+    fn what_was_discarded_or_undone_is_gone_from_then_on() {
+        let mut log = EditLog::default();
+        let mut records = records();
+        let undone = WorktreeEvent::Undone { task: "b".into() };
+        records.push(Record::new(Seq(4), Timestamp::UNIX_EPOCH, undone));
+        for record in &records {
+            log.apply(record);
+        }
+        let paths = |seq| log.files_at(seq).iter().map(|file| file.path).collect::<Vec<_>>();
+        assert_eq!(paths(Seq(3)), ["notes.md", "old.rs"]);
+        assert_eq!(paths(Seq(4)), ["notes.md"]);
+        assert_eq!(log.files_at(Seq(4))[0].content().unwrap(), ["one", "two", "three"]);
     }
 
     #[test]

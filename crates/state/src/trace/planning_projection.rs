@@ -27,6 +27,7 @@ pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
         | "agent.model_waiting"
         | "agent.model_answered"
         | "agent.conversation_opened"
+        | "agent.handed_in"
         | "agent.state_saved" => return None,
         "planning.troubled" | "agent.model_failed" => TraceEntryKind::Failed,
         "planning.said"
@@ -340,7 +341,9 @@ pub(super) fn project_agent(event: &AgentEvent) -> Option<EntryProjection> {
             };
             (text, serde_json::to_string_pretty(decision).ok())
         }
-        AgentEvent::Concluded { answer, .. } => split_heading(answer),
+        AgentEvent::HandedIn { answer, .. } | AgentEvent::Concluded { answer, .. } => {
+            split_heading(answer)
+        }
         AgentEvent::Granted { words, .. } => (format!("allowed for this session: {words}"), None),
         AgentEvent::Revoked { rule } => {
             ("permission revoked".to_owned(), serde_json::to_string(rule).ok())

@@ -31,7 +31,7 @@ pub struct SnapshotReport {
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
     #[error(
-        "the workspace has more than {limit} {what} that git does not ignore; add what is generated to .gitignore"
+        "the workspace has more than {limit} {what} that git does not ignore; add what is generated to .gitignore, or set worktrees = false in the config"
     )]
     TooLarge { what: &'static str, limit: u64 },
     #[error("{doing} {}: {source}", path.display())]

@@ -153,10 +153,10 @@ impl SessionScreen {
         asked: bool,
     ) -> ScreenEffect {
         if let Command::Answer { id, answer, .. } = &command
-            && answer.action == ChoiceAction::Abandon
+            && matches!(answer.action, ChoiceAction::Abandon | ChoiceAction::DiscardChanges)
             && !asked
         {
-            return self.confirm_discard(*id);
+            return self.confirm_discard(*id, answer.action);
         }
         if let Command::Answer { id, answer, .. } = &command
             && takes_text(answer.action)
@@ -223,7 +223,9 @@ impl SessionScreen {
     fn give_answer(&mut self, id: RequestId, row: &AnswerRow) -> ScreenEffect {
         match row.choices[..] {
             [] => ScreenEffect::Idle,
-            [ChoiceAction::Abandon] => self.confirm_discard(id),
+            [action @ (ChoiceAction::Abandon | ChoiceAction::DiscardChanges)] => {
+                self.confirm_discard(id, action)
+            }
             _ if row.action == KeyAction::YesWider => self.open_choice_dialog(id, row),
             [choice] if takes_text(choice) => self.open_answer_box(id, choice, &row.label),
             [choice] => {
@@ -234,14 +236,19 @@ impl SessionScreen {
         }
     }
 
-    /// Asks before a plan is discarded.
-    fn confirm_discard(&mut self, id: RequestId) -> ScreenEffect {
-        let command = answer_command(id, ChoiceAction::Abandon);
+    /// Asks before a plan or the changes of a task are discarded.
+    fn confirm_discard(&mut self, id: RequestId, action: ChoiceAction) -> ScreenEffect {
+        let command = answer_command(id, action);
         let back = self.keymap.key_hint(KeyAction::Undo);
-        let kept = format!("it stays among your plans, {back} restores it");
+        let (question, kept) = match action {
+            ChoiceAction::DiscardChanges => {
+                ("Discard these changes?", "they are deleted, and the task fails".to_owned())
+            }
+            _ => ("Discard this plan?", format!("it stays among your plans, {back} restores it")),
+        };
         self.ui.overlay = Some(Overlay::Choose(ChoiceDialog {
             title: "discard".to_owned(),
-            question: "Discard this plan?".to_owned(),
+            question: question.to_owned(),
             options: vec![dialog_option('x', "discard", kept, command)],
             cursor: None,
             needs_letter: true,

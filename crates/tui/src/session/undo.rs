@@ -3,6 +3,7 @@
 use super::{ScreenEffect, SessionScreen};
 use crate::keymap::KeyAction;
 use planwright_model::event::{Command, Event, PlanEvent};
+use planwright_model::{Actor, ChangeProposal};
 use planwright_state::replay::RecordSourceError;
 use planwright_state::{RevisionHead, SessionStatus};
 use planwright_text::clean_line;
@@ -14,6 +15,9 @@ impl SessionScreen {
             return Ok(self.show_message(why));
         }
         if !again && let Some(effect) = self.undo_marked_task() {
+            return Ok(effect);
+        }
+        if !again && let Some(effect) = self.undo_task_changes() {
             return Ok(effect);
         }
         let talk = &self.latest.planning;
@@ -34,6 +38,16 @@ impl SessionScreen {
         let words = format!("{verb}: {}", clean_line(&draft.what));
         let command = if again { Command::Redo } else { Command::Undo };
         Ok(self.send_command(command, words))
+    }
+
+    /// Undoes the changes that the selected task applied to the workspace, if it did.
+    fn undo_task_changes(&mut self) -> Option<ScreenEffect> {
+        let task = self.ui.graph.selected.clone()?;
+        let copy = self.latest.worktrees.get(&task).filter(|copy| copy.is_applied())?;
+        let figures = copy.proposal.as_ref().map(ChangeProposal::describe).unwrap_or_default();
+        let words = format!("undo the changes of \"{}\": {figures}", self.row_title(&task));
+        let command = Command::UndoChanges { task, by: Actor::Person };
+        Some(self.send_command(command, words))
     }
 
     fn nothing_to_undo(&self, again: bool) -> String {

@@ -267,6 +267,7 @@ pub fn is_planning_request(kind: &RequestKind) -> bool {
             | RequestKind::TaskCap { .. }
             | RequestKind::AgentQuestion { .. }
             | RequestKind::PartlyDone { .. }
+            | RequestKind::ChangeReview { .. }
             | RequestKind::Consent { .. }
     )
 }

@@ -169,6 +169,8 @@ fn key_action(kind: &RequestKind, action: ChoiceAction) -> KeyAction {
         | Choice::RaiseOnce
         | Choice::GoOn
         | Choice::AllowOnce
+        | Choice::ApplyChanges
+        | Choice::MergeChanges
         | Choice::UseProviderOnce => KeyAction::Yes,
         Choice::ApproveAndStop
         | Choice::ApproveFromToday
@@ -192,6 +194,7 @@ fn key_action(kind: &RequestKind, action: ChoiceAction) -> KeyAction {
         | Choice::Deny
         | Choice::KeepAndStop
         | Choice::Reject
+        | Choice::DiscardChanges
         | Choice::OfflineThisTime
         | Choice::NeverUse => KeyAction::No,
         Choice::StopTask => KeyAction::StopIt,
@@ -226,6 +229,8 @@ fn is_consequential(action: ChoiceAction) -> bool {
             | Choice::AcceptLate
             | Choice::AcceptPart
             | Choice::AllowOnce
+            | Choice::ApplyChanges
+            | Choice::DiscardChanges
             | Choice::AllowForSession
             | Choice::AllowAlways
             | Choice::UseProvider

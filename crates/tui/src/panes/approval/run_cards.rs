@@ -28,6 +28,7 @@ pub(super) fn is_run_card(kind: &RequestKind) -> bool {
             | RequestKind::TaskCap { .. }
             | RequestKind::AgentQuestion { .. }
             | RequestKind::PartlyDone { .. }
+            | RequestKind::ChangeReview { .. }
             | RequestKind::Consent { .. }
             | RequestKind::Rfc { .. }
     )
@@ -117,7 +118,7 @@ fn push_quoted(lines: &mut Vec<CardLine>, quoted: &RequestDetail, named: bool, w
         lines.push(vec![(format!("  {label}"), ThemeRole::Dim)]);
     }
     let mut quoted_lines = Vec::new();
-    let is_change = label.eq_ignore_ascii_case("change");
+    let is_change = label.eq_ignore_ascii_case("change") || quoted.text.starts_with("--- ");
     let text = if is_change { without_diff_header(&quoted.text) } else { quoted.text.clone() };
     push_verbatim(&mut quoted_lines, &text, width.saturating_sub(2));
     for mut line in quoted_lines {

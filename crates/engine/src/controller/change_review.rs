@@ -1,0 +1,85 @@
+//! What the person decides about the changes that a task made in its own copy.
+
+use jiff::Timestamp;
+
+use super::{CommandDecision, DecisionResult, DriverEffect, find_task, task_reset_event};
+use crate::coordinator;
+use planwright_model::event::{
+    CommandRefusal, DiscardCause, Event, Record, TaskEvent, WorktreeEvent,
+};
+use planwright_model::{Actor, Answer, Category, ChoiceAction, ExecutionFailure, TaskId};
+use planwright_state::{SessionState, WorktreePhase};
+
+/// What the agent reads when it is to merge.
+const MERGE_WORDS: &str = "merge your changes with what changed in the workspace meanwhile; files with conflict markers are yours to resolve, and both sides' work must stay";
+
+/// The changes are applied, sent back, or given up.
+pub(super) fn answer_review(
+    state: &SessionState,
+    answered: CommandDecision,
+    answer: &Answer,
+    task: &TaskId,
+    by: Actor,
+    now: Timestamp,
+) -> Option<DecisionResult> {
+    let (id, words) = (task.clone(), answer.text.as_deref().unwrap_or_default().trim());
+    Some(match answer.action {
+        ChoiceAction::ApplyChanges => Ok(answered
+            .with_event(WorktreeEvent::ApplyRequested { task: id.clone(), by: Some(by) })
+            .with_effect(DriverEffect::ContinueReview(id))),
+        ChoiceAction::RequestChanges if words.is_empty() => {
+            Err(CommandRefusal::OutOfRange { what: "say what should be different".to_owned() })
+        }
+        ChoiceAction::RequestChanges | ChoiceAction::MergeChanges => {
+            let merge = answer.action == ChoiceAction::MergeChanges;
+            let text = if merge { MERGE_WORDS } else { words }.to_owned();
+            Ok(answered
+                .with_event(WorktreeEvent::ChangesRequested { task: id, text, by, merge })
+                .with_event(task_reset_event(task, "changes requested")))
+        }
+        ChoiceAction::DiscardChanges => discard_changes(state, answered, task, now),
+        _ => return None,
+    })
+}
+
+/// The copy is deleted and the task fails, with what needs it.
+fn discard_changes(
+    state: &SessionState,
+    answered: CommandDecision,
+    id: &TaskId,
+    now: Timestamp,
+) -> DecisionResult {
+    let task = find_task(state, id)?;
+    let message = "its changes were discarded";
+    let failed: Event = TaskEvent::Failed {
+        task: id.clone(),
+        attempt: state.tasks.row(task).attempt,
+        elapsed_ms: state.worktrees.get(id).map_or(0, |copy| copy.elapsed_ms),
+        failure: ExecutionFailure::new("changes_discarded", Category::Critical, message),
+        retry_in_ms: None,
+    }
+    .into();
+    let discarded = WorktreeEvent::Discarded { task: id.clone(), cause: DiscardCause::Person };
+    // What needs the task is decided on a state in which it has failed.
+    let mut after = state.clone();
+    after.apply(&Record::new(state.seq.next(), now, failed.clone()));
+    let mut decision = answered.with_event(discarded).with_event(failed);
+    decision.events.extend(coordinator::skips_after_failure(&after, task));
+    Ok(decision.with_effect(DriverEffect::RemoveWorktree(id.clone())))
+}
+
+/// Restores what the files of a task were before its changes were applied.
+pub(super) fn undo_changes(state: &SessionState, id: &TaskId, by: Actor) -> DecisionResult {
+    find_task(state, id)?;
+    let refuse =
+        |words: &str| Err(CommandRefusal::TaskState { task: id.clone(), state: words.to_owned() });
+    match state.worktrees.get(id).map(|copy| copy.phase) {
+        Some(WorktreePhase::Applied) => {}
+        Some(WorktreePhase::Undoing | WorktreePhase::Undone) => return refuse("already undone"),
+        Some(WorktreePhase::Discarded) => return refuse("without changes"),
+        Some(_) => return refuse("not applied yet"),
+        None => return refuse("without changes of its own"),
+    }
+    let event = WorktreeEvent::UndoRequested { task: id.clone(), by };
+    Ok(CommandDecision::from_event(event).with_effect(DriverEffect::UndoChanges(id.clone())))
+}

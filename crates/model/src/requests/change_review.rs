@@ -1,0 +1,120 @@
+//! Whether what a task changed in its own copy of the workspace is applied to the workspace.
+
+use super::new_request;
+use crate::request::RequestDetail;
+use crate::task_changes::{ApplyConflict, ChangeProposal, WorktreeOverlap};
+use crate::{Choice, ChoiceAction, Request, RequestId, RequestKind, TaskNode};
+
+/// What is known about the changes of a task.
+#[derive(Clone, Debug)]
+pub struct ChangeReview<'a> {
+    pub task: &'a TaskNode,
+    pub attempt: u32,
+    pub proposal: &'a ChangeProposal,
+    /// The lines of each file, as a unified difference under its name.
+    pub diffs: &'a [RequestDetail],
+    /// What the agent says about its work.
+    pub summary: &'a str,
+    /// Whether exit criteria were checked and are met.
+    pub criteria_met: bool,
+    /// What git ignores and was not copied.
+    pub left_out: &'a [String],
+    pub overlaps: &'a [WorktreeOverlap],
+    /// Files in the workspace that stand in the way of applying.
+    pub conflicts: &'a [ApplyConflict],
+    /// Why the last try to apply failed, where it was not a conflict.
+    pub error: Option<&'a str>,
+    /// Titles of the tasks that start once the changes are applied.
+    pub dependents: &'a [String],
+}
+
+/// Asks whether the changes of a task are applied.
+pub fn change_review_request(id: RequestId, review: &ChangeReview<'_>) -> Request {
+    let task = review.task;
+    let kind = RequestKind::ChangeReview { task: task.id.clone(), attempt: review.attempt };
+    let why = match (review.conflicts, review.error) {
+        ([], None) => {
+            "The agent worked in its own copy. Your workspace is unchanged until you apply."
+        }
+        ([], Some(_)) => "The changes could not be applied. Nothing in your workspace was changed.",
+        _ => "Your workspace changed meanwhile. Nothing was applied.",
+    };
+    let mut asked = new_request(id, kind, "Use these changes?", why);
+    asked.verbatim = review.diffs.to_vec();
+    asked.details = review_details(review);
+    asked.choices = review_choices(review);
+    asked.task = Some(task.id.clone());
+    asked
+}
+
+fn review_details(review: &ChangeReview<'_>) -> Vec<RequestDetail> {
+    let mut details = vec![
+        RequestDetail::new("Task", review.task.description.clone()),
+        RequestDetail::new("Changes", review.proposal.describe()),
+    ];
+    let conflicts = review.conflicts.iter().map(|conflict| {
+        RequestDetail::new("Conflict", format!("{}: {}", conflict.path, conflict.why))
+    });
+    details.extend(conflicts);
+    details.extend(review.error.map(|error| RequestDetail::new("Error", error)));
+    let protected = review.proposal.files.iter().filter(|file| file.protected);
+    details.extend(protected.map(|file| {
+        let text = format!("{} decides what other programs do on their own", file.path);
+        RequestDetail::new("Danger", text)
+    }));
+    let check = match (review.task.exit_criteria.len(), review.criteria_met) {
+        (0, _) => "the task has no exit criteria",
+        (_, true) => "passed: all exit criteria are met, checked in the copy",
+        (_, false) => "the exit criteria are not all met",
+    };
+    details.push(RequestDetail::new("Check", check));
+    if !review.summary.trim().is_empty() {
+        details.push(RequestDetail::new("It says", format!("\"{}\"", review.summary.trim())));
+    }
+    details.extend(review.overlaps.iter().map(|overlap| {
+        let text = format!("{} also works on {}", overlap.task, overlap.files.join(", "));
+        RequestDetail::new("Overlap", text)
+    }));
+    let not_applied = review.proposal.left_out.iter();
+    details.extend(not_applied.map(|what| RequestDetail::new("Not applied", what.clone())));
+    if !review.left_out.is_empty() {
+        let text = format!("ignored by git: {}", review.left_out.join(", "));
+        details.push(RequestDetail::new("Not copied", text));
+    }
+    details.push(RequestDetail::new("Then", describe_dependents(review.dependents)));
+    details
+}
+
+fn describe_dependents(titles: &[String]) -> String {
+    match titles {
+        [] => "nothing waits for this task".to_owned(),
+        [one] => format!("{one} starts"),
+        [first, second] => format!("{first} and {second} start"),
+        [first, rest @ ..] => format!("{first} and {} more tasks start", rest.len()),
+    }
+}
+
+fn review_choices(review: &ChangeReview<'_>) -> Vec<Choice> {
+    let first = if review.conflicts.is_empty() {
+        Choice::new(ChoiceAction::ApplyChanges, "apply", "writes these files; commits nothing")
+    } else {
+        Choice::new(
+            ChoiceAction::MergeChanges,
+            "let the agent merge",
+            "it gets your version with conflict markers and hands in again",
+        )
+    };
+    vec![
+        first,
+        Choice::new(
+            ChoiceAction::RequestChanges,
+            "request changes",
+            "the agent continues in its copy with your words",
+        ),
+        Choice::new(
+            ChoiceAction::DiscardChanges,
+            "discard",
+            "the copy is deleted and the task fails; what needs it is skipped",
+        ),
+    ]
+}
