@@ -8,7 +8,7 @@ use planwright_model::event::{ApprovalEvent, Event, Record};
 use planwright_model::{ApprovalTarget, Request, RequestKind};
 
 /// Every card: its name, the journal it is in, and which of the requests there it is.
-const CARDS: [(&str, &str, usize); 27] = [
+const CARDS: [(&str, &str, usize); 28] = [
     ("questions", "questions", 1),
     ("question", "question", 1),
     ("kind", "kind", 1),
@@ -30,6 +30,7 @@ const CARDS: [(&str, &str, usize); 27] = [
     ("task_cap", "task_cap", 2),
     ("agent_question", "agent_question", 2),
     ("partly_done", "partly_done", 2),
+    ("change_review", "change_review", 2),
     ("consent", "consent", 1),
     ("model_trouble", "model_trouble", 1),
     ("cap", "cap", 2),
@@ -88,7 +89,7 @@ pub(crate) fn card_request(name: &str) -> Request {
 }
 
 /// Every kind of request that the engine can ask; drafts by what they are a draft of.
-const KINDS: [&str; 19] = [
+const KINDS: [&str; 20] = [
     "final_plan",
     "cap",
     "in_doubt",
@@ -108,6 +109,7 @@ const KINDS: [&str; 19] = [
     "model_trouble",
     "agent_question",
     "partly_done",
+    "change_review",
 ];
 
 /// A new kind does not compile until it stands here, and fails the test below until the engine was recorded asking it.
@@ -134,6 +136,7 @@ fn kind_name(kind: &RequestKind) -> &'static str {
         RequestKind::ModelTrouble { .. } => KINDS[16],
         RequestKind::AgentQuestion { .. } => KINDS[17],
         RequestKind::PartlyDone { .. } => KINDS[18],
+        RequestKind::ChangeReview { .. } => KINDS[19],
     }
 }
 
