@@ -32,7 +32,7 @@ fn a_locked_session_is_refused_without_opening_a_screen() {
     holder.shows("run this plan?");
     let (code, raw) = Terminal::start(&place, &["resume", "last"], 24, 80).end();
     assert_eq!(code, 1);
-    assert!(raw.contains("watch it with: planwright replay"), "{raw}");
+    assert!(raw.contains("follow and control it with: planwright attach"), "{raw}");
     assert!(!raw.contains("\x1b[?1049h"), "{raw:?}");
     holder.keys("q");
     assert_eq!(holder.end().0, 3);
@@ -52,7 +52,7 @@ fn a_session_that_cannot_be_locked_closes_its_screen_and_reports_why() {
     assert_restored(&raw);
     let (screen, after) = raw.rsplit_once("\x1b[?1049l").unwrap();
     assert!(screen.contains("run this plan?"), "{screen}");
-    assert!(after.contains("watch it with: planwright replay"), "{after}");
+    assert!(after.contains("follow and control it with: planwright attach"), "{after}");
     drop(lock);
     assert_eq!(events(&place, &id, "opened"), 1, "nothing was written without the lease");
     let mut terminal = Terminal::start(&place, &["resume", "last"], 24, 80);

@@ -74,7 +74,9 @@ fn a_party_next_saturday_is_prepared_before_and_held_at_its_time() {
     assert_eq!(party.start, date(2026, 11, 21).at(16, 0, 0, 0));
     assert_eq!(party.end, date(2026, 11, 21).at(20, 0, 0, 0));
     assert!(find(&tasks, "Decorate").end <= party.start);
-    for title in ["Decide on", "Invite the guests", "Choose food", "Order the cake", "Shop for"] {
+    for title in
+        ["Choose the place", "Invite the guests", "Choose food", "Order the cake", "Shop for"]
+    {
         assert!(find(&tasks, title).end < party.start, "{title}: {tasks:#?}");
     }
     assert!(find(&tasks, "Clean up").start > party.end);

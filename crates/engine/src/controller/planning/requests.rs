@@ -42,12 +42,17 @@ fn call_to_action(ask: CallToActionKind) -> CallToAction {
     CallToAction { ask, form: CallToActionForm::Replies }
 }
 
-fn render_speech(talk: &PlanningSlice, speech: &AgentMessageDraft) -> String {
+/// Writes a message. The one of the first request greets, also when notes about the goal were printed before it.
+fn render_speech(
+    id: Option<RequestId>,
+    talk: &PlanningSlice,
+    speech: &AgentMessageDraft,
+) -> String {
     let aside = talk.asks_style.then(|| agent_messages::preference_line().to_owned());
     let speech = AgentMessageDraft { aside, ..speech.clone() };
     agent_messages::compose_message(
         &talk.interaction_policy(),
-        talk.response_text.is_empty(),
+        talk.response_text.is_empty() || id == Some(RequestId(1)),
         &speech,
     )
 }
@@ -75,7 +80,7 @@ pub fn ideas_message(talk: &PlanningSlice, ideas: &[String]) -> String {
         cta: asked.map(call_to_action),
         ..AgentMessageDraft::default()
     };
-    render_speech(talk, &speech)
+    render_speech(None, talk, &speech)
 }
 
 fn questions_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
@@ -85,7 +90,7 @@ fn questions_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         cta: Some(call_to_action(CallToActionKind::Questions)),
         ..AgentMessageDraft::default()
     };
-    (requests::questions_request(id, &talk.questions), render_speech(talk, &speech))
+    (requests::questions_request(id, &talk.questions), render_speech(Some(id), talk, &speech))
 }
 
 fn goal_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
@@ -105,7 +110,7 @@ fn goal_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         cta: Some(call_to_action(CallToActionKind::Goal)),
         ..AgentMessageDraft::default()
     };
-    (requests::goal_request(id, unclear), render_speech(talk, &speech))
+    (requests::goal_request(id, unclear), render_speech(Some(id), talk, &speech))
 }
 
 fn subtype_rfc_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
@@ -132,7 +137,7 @@ fn subtype_rfc_request(id: RequestId, talk: &PlanningSlice) -> (Request, String)
         ..AgentMessageDraft::default()
     };
     let asked = requests::subtype_rfc_request(id, subtype, &nearest, reason);
-    (asked, render_speech(talk, &speech))
+    (asked, render_speech(Some(id), talk, &speech))
 }
 
 /// A whole new pattern: it is recorded for whoever writes templates, and this plan uses the nearest one there is.
@@ -153,7 +158,7 @@ fn pattern_rfc_request(
         ..AgentMessageDraft::default()
     };
     let asked = requests::pattern_rfc_request(id, name, &nearest, reason);
-    (asked, render_speech(talk, &speech))
+    (asked, render_speech(Some(id), talk, &speech))
 }
 
 /// The stage that planning stopped at, and what is known about its draft.
@@ -180,7 +185,7 @@ fn low_confidence_request(id: RequestId, talk: &PlanningSlice) -> (Request, Stri
         cta: Some(call_to_action(CallToActionKind::LowConfidence)),
         ..AgentMessageDraft::default()
     };
-    (requests::low_confidence_request(id, &trouble), render_speech(talk, &speech))
+    (requests::low_confidence_request(id, &trouble), render_speech(Some(id), talk, &speech))
 }
 
 fn validation_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
@@ -191,7 +196,7 @@ fn validation_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) 
         cta: Some(call_to_action(CallToActionKind::Validation)),
         ..AgentMessageDraft::default()
     };
-    (requests::validation_request(id, &trouble), render_speech(talk, &speech))
+    (requests::validation_request(id, &trouble), render_speech(Some(id), talk, &speech))
 }
 
 /// The model that drafts failed. Nothing is drafted without it unless the person says so.
@@ -208,7 +213,7 @@ fn model_failure_request(id: RequestId, talk: &PlanningSlice) -> (Request, Strin
         cta: Some(call_to_action(CallToActionKind::Model)),
         ..AgentMessageDraft::default()
     };
-    (requests::model_failure_request(id, &failure), render_speech(talk, &speech))
+    (requests::model_failure_request(id, &failure), render_speech(Some(id), talk, &speech))
 }
 
 fn planning_cap_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
@@ -219,7 +224,7 @@ fn planning_cap_request(id: RequestId, talk: &PlanningSlice) -> (Request, String
         cta: Some(call_to_action(CallToActionKind::Cap)),
         ..AgentMessageDraft::default()
     };
-    (requests::planning_cap_request(id, reason), render_speech(talk, &speech))
+    (requests::planning_cap_request(id, reason), render_speech(Some(id), talk, &speech))
 }
 
 fn budget_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
@@ -229,7 +234,7 @@ fn budget_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         ..AgentMessageDraft::default()
     };
     let asked = requests::budget_request(id, talk.trouble.as_deref(), talk.trouble_cap);
-    (asked, render_speech(talk, &speech))
+    (asked, render_speech(Some(id), talk, &speech))
 }
 
 fn escalation_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
@@ -246,7 +251,7 @@ fn escalation_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) 
         cta: Some(call_to_action(CallToActionKind::Escalation)),
         ..AgentMessageDraft::default()
     };
-    (requests::escalation_request(id, schedule, hard), render_speech(talk, &speech))
+    (requests::escalation_request(id, schedule, hard), render_speech(Some(id), talk, &speech))
 }
 
 /// What is known about the draft that is to be approved.
@@ -320,7 +325,7 @@ fn draft_request(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) ->
         ..AgentMessageDraft::default()
     };
     let asked = requests::draft_request(id, target, version, &draft_evidence(talk, target));
-    (asked, render_speech(talk, &speech))
+    (asked, render_speech(Some(id), talk, &speech))
 }
 
 fn final_evidence(talk: &PlanningSlice, now: Timestamp) -> DraftEvidence<'_> {
@@ -360,7 +365,7 @@ pub(super) fn planning_final_request(
         cta: Some(call_to_action(CallToActionKind::Approval)),
         ..AgentMessageDraft::default()
     };
-    (asked, render_speech(talk, &speech))
+    (asked, render_speech(Some(id), talk, &speech))
 }
 
 /// The request for a plan that a change request did not change: that comes first, and what was left open.
@@ -385,7 +390,7 @@ pub(super) fn unchanged_plan_request(
         cta: Some(call_to_action(CallToActionKind::Approval)),
         ..AgentMessageDraft::default()
     };
-    (asked, render_speech(talk, &speech))
+    (asked, render_speech(Some(id), talk, &speech))
 }
 
 /// What became of the change requests, the answers to questions included.
