@@ -72,6 +72,7 @@ fn every_request_can_be_declined_or_left() {
                 A::Decline,
                 A::NeverUse,
                 A::KeepAndStop,
+                A::DiscardChanges,
             ];
             refusals.contains(&action)
         };
