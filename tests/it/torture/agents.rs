@@ -98,9 +98,11 @@ fn plan() -> String {
     text
 }
 
+/// Agents write directly: an effect that happened is in the workspace at once. Kills around a task's own copy are tried in
+/// `agents::worktrees`.
 fn config() -> String {
     let mut text = format!(
-        "provider = \"mock\"\nprotocol = \"tools\"\nreasoning_mode = \"direct\"\n[providers.mock]\nkind = \"openai\"\n\
+        "worktrees = false\nprovider = \"mock\"\nprotocol = \"tools\"\nreasoning_mode = \"direct\"\n[providers.mock]\nkind = \"openai\"\n\
          base_url = \"{}/v1\"\nmodel = \"m\"\nconsent = true\n",
         model()
     );

@@ -39,7 +39,9 @@ static PLANS: LazyLock<Vec<(&'static Blueprint, GoalPlan)>> = LazyLock::new(|| {
 });
 
 /// Kinds whose plain goal is not planned without complaint yet: too much work before their day, or sessions that collide.
-const OPEN_KINDS: [&str; 8] = [
+const OPEN_KINDS: [&str; 10] = [
+    "build_house",
+    "garden_redesign",
     "move_abroad",
     "load_preparation",
     "run_for_office",
