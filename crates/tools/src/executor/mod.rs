@@ -1,5 +1,5 @@
 //! Executors: whoever carries out attempts at tasks. Local processes are here, the built-in agent is in `engine`; the
-//! driver cannot tell them apart, and every executor passes the same [`conformance`] suite.
+//! driver cannot tell them apart, and every executor passes the same `conformance` suite.
 
 mod attempt;
 mod attempt_setup;
