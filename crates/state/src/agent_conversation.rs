@@ -48,6 +48,14 @@ pub enum ConversationEntry {
     Prompt { source: PromptSource, text: String },
 }
 
+/// What stands in the place of the first entries of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConversationSummary {
+    /// How many entries it replaces.
+    pub entries: u32,
+    pub text: String,
+}
+
 /// What was used when the limits of a task began to count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetMark {
@@ -65,6 +73,9 @@ pub struct AgentConversation {
     /// Results of calls up to this number are shown shortened.
     #[serde(default)]
     pub compacted_through: u32,
+    /// What is shown in the place of the first entries. They stay here, and can be read again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<ConversationSummary>,
     /// The question whose answer is the next turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awaited: Option<u32>,
@@ -82,6 +93,7 @@ impl AgentConversation {
             opening,
             entries: Vec::new(),
             compacted_through: 0,
+            summary: None,
             awaited: None,
             ended: None,
             budget_from: BudgetMark::default(),
@@ -138,6 +150,23 @@ impl AgentConversation {
             )
         };
         calls.iter().filter(move |call| !answered(call.number))
+    }
+
+    /// Replaces the first entries by a summary. One that does not reach further than the last, or beyond the end or into
+    /// the results of a turn, changes nothing.
+    pub(super) fn summarize(&mut self, entries: u32, text: &str) -> bool {
+        let at = entries as usize;
+        let starts = |entry: &ConversationEntry| !matches!(entry, ConversationEntry::Result { .. });
+        if at <= self.summarized_entries() || !self.entries.get(at).is_some_and(starts) {
+            return false;
+        }
+        self.summary = Some(ConversationSummary { entries, text: text.to_owned() });
+        true
+    }
+
+    /// How many entries a summary stands for.
+    pub fn summarized_entries(&self) -> usize {
+        self.summary.as_ref().map_or(0, |summary| summary.entries as usize)
     }
 
     /// All calls with what came of them, in the order of the results.
@@ -254,6 +283,20 @@ mod tests {
         assert_eq!(talk.result_text(5), Some("one"));
         let order: Vec<u32> = talk.finished_calls().map(|(call, ..)| call.number).collect();
         assert_eq!(order, [6, 5]);
+    }
+
+    #[test]
+    fn a_summary_reaches_further_than_the_last_and_never_between_a_call_and_its_result() {
+        let mut talk = opened();
+        for number in 1..=3 {
+            talk.append_turn(("", &[]), &[call("a")], (false, None), number - 1);
+            assert!(talk.append_result(number, "a", true, "one"));
+        }
+        assert!(!talk.summarize(1, "x"), "between a call and its result");
+        assert!(talk.summarize(2, "first"));
+        assert!(!talk.summarize(2, "again") && !talk.summarize(6, "beyond the end"));
+        assert!(talk.summarize(4, "both"));
+        assert_eq!((talk.summarized_entries(), talk.entries.len()), (4, 6));
     }
 
     #[test]

@@ -41,7 +41,9 @@ mod worktree_slice;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use agent_conversation::{AgentConversation, BudgetMark, ConversationCall, ConversationEntry};
+pub use agent_conversation::{
+    AgentConversation, BudgetMark, ConversationCall, ConversationEntry, ConversationSummary,
+};
 pub use agent_progress::{AgentProgress, AgentSlice, PersonMessage};
 pub use attention::{AttentionCause, AttentionItem};
 pub use breaker_slice::BreakerSlice;

@@ -405,6 +405,7 @@ impl PlanningSlice {
             PlanningEvent::StageOpened { .. }
             | PlanningEvent::Prompted { .. }
             | PlanningEvent::ToolAnswered { .. }
+            | PlanningEvent::ConversationSummarized { .. }
             | PlanningEvent::ResultsCompacted { .. } => return self.append_message(event),
         }
         true
@@ -426,6 +427,9 @@ impl PlanningSlice {
             }
             PlanningEvent::ToolAnswered { call, tool, ok, text } => {
                 return talk.append_result(*call, tool, *ok, text);
+            }
+            PlanningEvent::ConversationSummarized { entries, text } => {
+                return talk.summarize(*entries, text);
             }
             PlanningEvent::ResultsCompacted { through } => {
                 talk.compacted_through = talk.compacted_through.max(*through);

@@ -1,6 +1,7 @@
 //! The only way to call a tool: check, resolve, decide, record the intent, run, record the outcome.
 
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -83,17 +84,24 @@ impl Toolbox {
         }))
     }
 
-    /// The same tools in another workspace. Servers, permits and services are shared; what was read is not.
+    /// The same tools in another workspace, whose commands may read `readable` besides. Servers, permits and services are
+    /// shared; what was read is not.
     #[must_use]
-    pub fn with_workspace(&self, workspace: Arc<Workspace>) -> Self {
+    pub fn with_workspace(
+        &self,
+        workspace: Arc<Workspace>,
+        readable: impl IntoIterator<Item = PathBuf>,
+    ) -> Self {
         let parts = &self.0.parts;
+        let mut settings = parts.settings.clone();
+        settings.readable.extend(readable);
         Self(Arc::new(ToolboxInner {
             catalog: Arc::clone(&self.0.catalog),
             parts: ToolboxParts {
                 registry: ToolRegistry::default(),
                 servers: McpServers::default(),
                 workspace,
-                settings: parts.settings.clone(),
+                settings,
                 sandbox: parts.sandbox.clone(),
                 services: parts.services.clone(),
                 permits: parts.permits.clone(),

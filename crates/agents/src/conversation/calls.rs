@@ -15,7 +15,8 @@ use super::super::tool_calls::{
     call_headline, call_metadata, is_final_failure, is_retryable, journaled_result, was_cancelled,
 };
 use super::super::tool_selection::DONE;
-use super::report::{ASK, READ_RESULT, parse_call_name};
+use super::messages::read_item;
+use super::report::{ASK, READ_RESULT};
 use super::{ConversationEnd, guards};
 use planwright_drafting::executor::TaskType;
 use planwright_llm::protocol::TurnCall;
@@ -255,9 +256,7 @@ impl AgentAttempt<'_> {
 
     fn read_result_again(&self, call: &ConversationCall) {
         let id = call.arguments.get("id").and_then(Value::as_str).unwrap_or_default();
-        let text = parse_call_name(id).and_then(|number| {
-            self.with_talk(|talk| talk.result_text(number).map(str::to_owned)).flatten()
-        });
+        let text = self.with_talk(|talk| read_item(talk, id)).flatten();
         match text {
             Some(text) => self.record_own_result(call, true, &text),
             None => self.record_unrun(call, &format!("there is no result `{id}`")),

@@ -12,7 +12,7 @@ use serde_json::Value;
 /// The window of a hosted model that says nothing about it.
 const USUAL_WINDOW: u64 = 128_000;
 /// The share of the window that results may take in full, in percent.
-const RESULT_PERCENT: u64 = 40;
+pub(super) const RESULT_PERCENT: u64 = 40;
 /// One result takes at most this part of the share of all.
 const SINGLE_RESULT_PART: u64 = 2;
 /// Characters of a token, on the safe side.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::super::framing::frame_data;
 use planwright_llm::{GenerateRequest, Message, ToolCall, ToolSpec};
 use planwright_model::ReasoningItem;
+use planwright_model::agent_conversation::PromptSource;
 use planwright_state::agent_progress::truncate_text;
 use planwright_state::{AgentConversation, ConversationCall, ConversationEntry};
 
@@ -23,7 +24,8 @@ pub fn conversation_request(
         Message::system(talk.opening.system.clone()),
         Message::user(talk.opening.briefing.clone()),
     ];
-    let mut entries = talk.entries.as_slice();
+    messages.extend(summary_messages(talk));
+    let mut entries = &talk.entries[talk.summarized_entries().min(talk.entries.len())..];
     while let Some((entry, rest)) = entries.split_first() {
         let results = rest
             .iter()
@@ -58,6 +60,63 @@ pub fn conversation_request(
         .collect();
     request.max_output_tokens = Some(answer_room(talk));
     request
+}
+
+/// What stands in the place of summarized entries. What the stage began with is never summarized.
+fn summary_messages(talk: &AgentConversation) -> Vec<Message> {
+    let Some(summary) = &talk.summary else { return Vec::new() };
+    let label = format!("summary of items 1 to {} of this conversation", summary.entries);
+    let text = format!(
+        "{}\n(result.read {{\"id\": \"{}\"}} shows item 1 as it was, and so on to {}.)",
+        frame_data(&label, &summary.text),
+        item_name(1),
+        item_name(summary.entries),
+    );
+    let replaced = talk.entries.iter().take(summary.entries as usize);
+    let stage = replaced.rev().find_map(|entry| match entry {
+        ConversationEntry::Prompt { source: PromptSource::Stage, text } => Some(text.clone()),
+        _ => None,
+    });
+    let later = talk.entries.iter().skip(summary.entries as usize);
+    let is_stage = |entry: &ConversationEntry| {
+        matches!(entry, ConversationEntry::Prompt { source: PromptSource::Stage, .. })
+    };
+    let stage = stage.filter(|_| !later.into_iter().any(is_stage));
+    std::iter::once(text).chain(stage).map(Message::user).collect()
+}
+
+/// The id under which an entry that was summarized can be read again. They count from 1.
+pub(super) fn item_name(number: u32) -> String {
+    format!("item_{number}")
+}
+
+/// An entry or result by the id under which it can be read again: `call_7` is a result, `item_7` any entry.
+pub fn read_item(talk: &AgentConversation, id: &str) -> Option<String> {
+    let id = id.trim();
+    if let Some(number) = id.strip_prefix("item_") {
+        let number: usize = number.parse().ok()?;
+        return talk.entries.get(number.checked_sub(1)?).map(item_text);
+    }
+    let number = id.strip_prefix("call_").unwrap_or(id).parse().ok()?;
+    talk.result_text(number).map(str::to_owned)
+}
+
+/// An entry as text, whole.
+pub(super) fn item_text(entry: &ConversationEntry) -> String {
+    match entry {
+        ConversationEntry::Turn { text, calls, .. } => {
+            let calls = calls
+                .iter()
+                .map(|call| format!("{} {} {}", call_name(call.number), call.tool, call.arguments));
+            let words = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+            words.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
+        }
+        ConversationEntry::Result { call, tool, ok, text } => {
+            let failed = if *ok { "" } else { ", failed" };
+            format!("{} {tool}{failed}:\n{text}", call_name(*call))
+        }
+        ConversationEntry::Prompt { text, .. } => text.clone(),
+    }
 }
 
 /// How many tokens the next answer may have.

@@ -11,13 +11,15 @@ mod messages;
 mod opening;
 mod person;
 mod report;
+mod summary;
 mod words;
 
 pub use context_share::{due_compaction, render_result, result_share};
-pub use messages::{answer_room, conversation_request};
+pub use messages::{answer_room, conversation_request, read_item};
 pub use opening::project_instructions;
 pub(super) use opening::task_digest;
 pub use person::{NobodyThere, PersonChannel};
+pub use summary::{due_summary, plain_summary, summary_request};
 
 use std::time::{Duration, Instant};
 

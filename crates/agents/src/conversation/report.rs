@@ -133,11 +133,6 @@ pub(super) fn own_tools(claims: bool) -> Vec<ConversationTool> {
     ]
 }
 
-/// The number of the call that an id of a result names.
-pub(super) fn parse_call_name(id: &str) -> Option<u32> {
-    id.trim().trim_start_matches("call_").parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,6 +21,7 @@ use planwright_state::{AgentProgress, TaskWorktree};
 use planwright_tools::affinity::{self, RankedTool, ToolProfiles};
 use planwright_tools::context::HeldPermit;
 use planwright_tools::permission::SandboxState;
+use planwright_tools::worktree::borrowed_objects;
 use planwright_tools::{
     AttemptEventSink, AttemptOutcome, LocalProcessExecutor, TaskAttempt, TaskExecutor, ToolRegistry,
 };
@@ -201,7 +202,8 @@ impl BuiltInAgentExecutor {
             let own = (&attempt.call.task, attempt.call.attempt);
             let opened = copies.open_for_attempt(own, known, brief.overlaps).await?;
             work.worktree = Some(opened.describe(copies));
-            services.toolbox = services.toolbox.with_workspace(opened.workspace);
+            let objects = borrowed_objects(copies.workspace.root());
+            services.toolbox = services.toolbox.with_workspace(opened.workspace, objects);
         }
         Ok((work, services))
     }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 /// Name and text of every built-in prompt of planning.
-pub const PROMPTS: [(&str, &str); 6] = [
+pub const PROMPTS: [(&str, &str); 7] = [
     ("agent_system", include_str!("../../../../assets/prompts/agent_system.md")),
     ("pattern_selector", include_str!("../../../../assets/prompts/pattern_selector.md")),
     ("node_generator", include_str!("../../../../assets/prompts/node_generator.md")),
     ("roadmap_builder", include_str!("../../../../assets/prompts/roadmap_builder.md")),
     ("brainstormer", include_str!("../../../../assets/prompts/brainstormer.md")),
+    ("summarizer", include_str!("../../../../assets/prompts/summarizer.md")),
     ("open_planner", include_str!("../../../../assets/prompts/planner/open_planner.md")),
 ];
 

@@ -20,6 +20,7 @@ mod facts;
 mod living;
 mod open_answers;
 mod open_planning;
+mod open_tools;
 mod open_trials;
 mod policy;
 mod requests;

@@ -412,6 +412,8 @@ pub(super) fn planning_event() -> BoxedStrategy<PlanningEvent> {
             }
         }),
         words().prop_map(|why| PlanningEvent::WentOffline { why }),
+        (1..90u32, words())
+            .prop_map(|(entries, text)| PlanningEvent::ConversationSummarized { entries, text }),
     ]
     .boxed()
 }

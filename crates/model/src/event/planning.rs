@@ -281,6 +281,11 @@ pub enum PlanningEvent {
     ResultsCompacted {
         through: u32,
     },
+    /// The first entries of the conversation are replaced by a summary from here on; each can still be read by its number.
+    ConversationSummarized {
+        entries: u32,
+        text: String,
+    },
     /// What became of the change requests of the last draft.
     RequestsReported {
         reports: Vec<RequestReport>,
@@ -340,6 +345,7 @@ impl PlanningEvent {
             Self::Prompted { .. } => "planning.prompted",
             Self::ToolAnswered { .. } => "planning.tool_answered",
             Self::ResultsCompacted { .. } => "planning.results_compacted",
+            Self::ConversationSummarized { .. } => "planning.conversation_summarized",
             Self::RequestsReported { .. } => "planning.requests_reported",
         }
     }

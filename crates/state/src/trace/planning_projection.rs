@@ -274,6 +274,10 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         PlanningEvent::ResultsCompacted { .. } => {
             "older results are shown shortened from here on".to_owned()
         }
+        PlanningEvent::ConversationSummarized { text, .. } => {
+            body = Some(text.clone());
+            "the earlier conversation is summarized from here on".to_owned()
+        }
         PlanningEvent::RequestsReported { reports } => {
             let lines: Vec<String> = reports.iter().map(RequestReport::describe).collect();
             body = Some(lines.join("\n")).filter(|_| lines.len() > 1);

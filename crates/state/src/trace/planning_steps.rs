@@ -20,7 +20,11 @@ pub(super) fn planning_step_text(tool: &str, ok: bool, text: &str) -> String {
         }
         ("ScheduleGenerator", _) => format!("tried the dates: {heading}"),
         ("GrammarValidator", _) => format!("checked the plan: {heading}"),
-        ("ContextElicitor", true) => "asked you".to_owned(),
+        ("ContextElicitor" | "PreferenceProbe", true) => "asked you".to_owned(),
+        ("Brainstormer", true) => "offered ideas".to_owned(),
+        ("OptionCrafter", _) => format!("compared options: {}", applied_text(heading)),
+        ("PortfolioProbe", _) => format!("looked at your other plans: {heading}"),
+        ("Summarizer", true) => "summed up what was said so far".to_owned(),
         ("result.read", true) => "read an earlier result again".to_owned(),
         ("StageResult", true) => "finished this step".to_owned(),
         ("StageResult", false) => {
@@ -58,6 +62,10 @@ fn look_text(tool: &str, text: &str) -> Option<String> {
         },
         "code.navigate" => "looked through the code".to_owned(),
         "memory.search" => "searched what is remembered".to_owned(),
+        "explore_context" => "looked into questions about the workspace".to_owned(),
+        "git.log" => "looked at the commits".to_owned(),
+        "git.status" => "looked at what is not committed".to_owned(),
+        "git.diff" => "looked at differences".to_owned(),
         _ => return None,
     })
 }
@@ -110,6 +118,7 @@ mod tests {
             said("StageResult", false, "Not handed in yet.\n- to fix: a\n- to fix: b\nFix it"),
             "sent back to fix 2 findings"
         );
-        assert_eq!(said("git.log", true, "3 commits"), "git.log: 3 commits");
+        assert_eq!(said("git.log", true, "lines: 3\noutput:"), "looked at the commits");
+        assert_eq!(said("other.tool", true, "3 things"), "other.tool: 3 things");
     }
 }

@@ -5,6 +5,7 @@ mod file_edit;
 mod file_list;
 mod file_read;
 mod file_write;
+mod git;
 mod glob;
 mod grep;
 mod memory;
@@ -54,6 +55,9 @@ pub fn builtin_registry() -> ToolRegistry {
         Arc::new(glob::GlobTool::new()),
         Arc::new(grep::GrepTool::new()),
         Arc::new(code_navigate::CodeNavigateTool::new()),
+        Arc::new(git::GitTool::log()),
+        Arc::new(git::GitTool::status()),
+        Arc::new(git::GitTool::diff()),
         Arc::new(shell_run::ShellRunTool::new()),
         Arc::new(test_run::TestRunTool::new()),
         #[cfg(feature = "web")]
@@ -102,6 +106,11 @@ pub(super) fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String, ToolErro
     }
     String::from_utf8(bytes)
         .map_err(|_| ToolError::new(ToolErrorCode::NotText, format!("{path} is not text in UTF-8")))
+}
+
+/// Quotes a text as one word for the shell.
+fn quote_word(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// A change as lines with `+` and `-`.

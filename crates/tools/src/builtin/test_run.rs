@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{parse_args, shell_run};
+use super::{parse_args, quote_word, shell_run};
 use crate::context::ToolContext;
 use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
 use crate::text_limit;
@@ -204,11 +204,6 @@ fn unittest_command(workspace: &Workspace, directory: &str) -> Option<String> {
 fn is_python_test(name: &str) -> bool {
     name.strip_prefix("test_")
         .is_some_and(|rest| rest.rsplit_once('.').is_some_and(|(_, end)| end == "py"))
-}
-
-/// Quotes a text as one word for the shell.
-fn quote_word(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

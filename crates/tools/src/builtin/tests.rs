@@ -22,7 +22,7 @@ fn every_tool_has_a_schema_a_profile_and_a_wire_name() {
     let registry = builtin::builtin_registry();
     let profiles = crate::affinity::ToolProfiles::built_in();
     let described = registry.describe_tools(&crate::ToolFilter::default());
-    assert_eq!(described.len(), if cfg!(feature = "web") { 18 } else { 15 });
+    assert_eq!(described.len(), if cfg!(feature = "web") { 21 } else { 18 });
     for tool in described {
         assert_eq!(tool.schema["type"], "object", "{}", tool.name);
         assert!(!tool.schema.to_string().contains("$ref"), "{}", tool.name);

@@ -11,6 +11,14 @@ use super::{
 use crate::ToolSettings;
 use crate::process::LaunchMode;
 
+/// What a command may do with the directories that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootAccess {
+    Read,
+    Write,
+    WriteWithNetwork,
+}
+
 /// Lives as long as its command; the private directory is removed with it.
 #[derive(Debug)]
 pub struct CommandConfinement {
@@ -28,6 +36,18 @@ impl CommandConfinement {
         roots: impl IntoIterator<Item = PathBuf>,
         network: bool,
     ) -> io::Result<Self> {
+        let access = if network { RootAccess::WriteWithNetwork } else { RootAccess::Write };
+        Self::prepare_access(sandbox, settings, roots, access)
+    }
+
+    /// The same with the access to `roots` named; commands that only read write in a directory of their own alone.
+    pub fn prepare_access(
+        sandbox: &Sandbox,
+        settings: &ToolSettings,
+        roots: impl IntoIterator<Item = PathBuf>,
+        access: RootAccess,
+    ) -> io::Result<Self> {
+        let network = access == RootAccess::WriteWithNetwork;
         let private = PrivateDirectory::create()?;
         // Variables that are not UTF-8 do not reach confined commands.
         let user_env: BTreeMap<String, String> = std::env::vars_os()
@@ -50,8 +70,13 @@ impl CommandConfinement {
             ..SandboxProfile::default()
         };
         profile.read.extend(settings.readable.iter().cloned());
-        profile.write.extend(settings.writable.iter().cloned());
-        profile.write.extend(roots);
+        if access == RootAccess::Read {
+            profile.write.clear();
+            profile.read.extend(roots);
+        } else {
+            profile.write.extend(settings.writable.iter().cloned());
+            profile.write.extend(roots);
+        }
         profile.write.push(private.path().to_owned());
         let environment = environment::build_environment(
             &user_env,

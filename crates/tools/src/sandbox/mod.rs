@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use command_confinement::CommandConfinement;
+pub use command_confinement::{CommandConfinement, RootAccess};
 pub use helper::{is_helper, main as helper_main};
 pub use private_directory::PrivateDirectory;
 pub use process_rights::seal_descriptors;

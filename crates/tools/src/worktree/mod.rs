@@ -3,11 +3,13 @@
 //! A copy lives in the data directory, on no branch, and consists of two trees: `base`, the workspace as it was, and
 //! `files`, where the task works. What differs between them is what the task changed. The workspace itself is written
 //! only by [`Worktree::apply`], file by file and atomically, after a plan of what each file was and will be is saved;
-//! an interrupted apply is completed or rolled back from that plan. Nothing is ever written to a repository.
+//! an interrupted apply is completed or rolled back from that plan. Nothing is ever written to the person's repository;
+//! the copy has a view of it, on no branch.
 
 mod apply;
 mod changes;
 mod merge;
+mod repository;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -15,6 +17,7 @@ mod tests;
 pub use apply::{ApplyPlan, WorkspaceEdit};
 pub use changes::{WorktreeChange, WorktreeChanges};
 pub use merge::WorktreeMerge;
+pub use repository::borrowed_objects;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -82,6 +85,7 @@ impl WorktreeDirectory {
         let made = self.worktree(name);
         made.remove()?;
         let report = snapshot::copy_workspace(workspace, &made)?;
+        repository::link_repository(workspace, &made.files())?;
         Ok((made, report))
     }
 

@@ -85,7 +85,7 @@ pub(super) fn ignored_paths(workspace: &Path, paths: &[PathBuf]) -> BTreeSet<Pat
 
 /// What a fixed git command prints: no hooks, no monitor, no settings of the environment. `None` where there is no git,
 /// no repository, or nothing to print.
-fn git_output(workspace: &Path, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn git_output(workspace: &Path, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     use std::io::Write as _;
     let mut command = Command::new("git");
     for (name, _) in std::env::vars_os() {

@@ -88,7 +88,7 @@ fn a_copy_has_uncommitted_and_new_files_and_leaves_out_what_git_ignores() {
     assert_eq!(own("src/a.rs").unwrap(), "uncommitted\n");
     assert_eq!(own("src/new.rs").unwrap(), "new\n");
     assert_eq!(own("kept.log").unwrap(), "tracked although ignored\n");
-    assert!(own("target/debug/big").is_none() && !copy.files().join(".git").exists());
+    assert!(own("target/debug/big").is_none());
     assert_eq!(report.left_out, ["target/"]);
     assert_eq!(copy.changes(&place.root()).unwrap(), WorktreeChanges::default());
     // What is built in the copy is no change of the task.
@@ -272,4 +272,33 @@ proptest! {
             prop_assert_eq!(now(), base);
         }
     }
+}
+
+#[test]
+fn git_works_in_a_copy_on_no_branch_and_leaves_the_repository_alone() {
+    let place = Place::new(&[("a.rs", "one\n")]);
+    place.git(&["init", "-q"]);
+    place.git(&["add", "-A"]);
+    place.git(&["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "first"]);
+    place.git(&["tag", "v1"]);
+    place.write("a.rs", "two\n");
+    let (copy, _) = place.copy("t");
+    let git = |arguments: &[&str]| {
+        let done =
+            Command::new("git").arg("-C").arg(copy.files()).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    assert_eq!(git(&["describe", "--tags"]), "v1\n");
+    assert_eq!(git(&["status", "--short"]), " M a.rs\n", "uncommitted work is uncommitted there");
+    write(&copy.files().join("b.rs"), "new\n");
+    git(&["add", "-A"]);
+    git(&["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "second"]);
+    let objects = || fs::read_dir(place.root().join(".git/objects")).unwrap().count();
+    let (before, refs) = (objects(), fs::read(place.root().join(".git/HEAD")).unwrap());
+    let changes = copy.changes(&place.root()).unwrap();
+    let names: Vec<&str> = changes.files.iter().map(|change| change.path.as_str()).collect();
+    assert_eq!(names, ["b.rs"], "nothing of .git is a change");
+    assert_eq!((objects(), fs::read(place.root().join(".git/HEAD")).unwrap()), (before, refs));
+    place.git(&["fsck", "--strict"]);
 }

@@ -8,11 +8,11 @@ use super::super::{StageResult, trace};
 use super::plan_words::{describe_findings, question_key};
 use super::readings::{WrittenFact, apply_reading, fact_events};
 use super::tool_schemas::{
-    ELICIT, FACT, HAND_IN, LINKS, NODES, PATTERN, READ_RESULT, ROADMAP, SCHEDULE, VALIDATE,
-    is_own_tool,
+    ELICIT, FACT, HAND_IN, IDEAS, LINKS, NODES, OPTIONS, PATTERN, PORTFOLIO, PREFERENCE,
+    READ_RESULT, ROADMAP, SCHEDULE, SUMMARIZE, VALIDATE, is_own_tool,
 };
 use super::{StageConversation, is_serious};
-use planwright_agents::render_result;
+use planwright_agents::{read_item, render_result};
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{Fact, PlanQuestion, PlanningToolName, QuestionChoice, Stage, ToolResult};
@@ -151,6 +151,11 @@ impl StageConversation<'_> {
             ROADMAP => self.build_roadmap(arguments),
             SCHEDULE => self.generate_schedule(arguments),
             VALIDATE => self.validate_draft(),
+            IDEAS => self.offer_ideas(arguments),
+            OPTIONS => self.craft_options(arguments),
+            PREFERENCE => self.probe_preference(call),
+            PORTFOLIO => self.probe_portfolio(),
+            SUMMARIZE => self.summarize_by_model(arguments),
             READ_RESULT => self.read_result_again(arguments),
             HAND_IN => self.hand_in(arguments),
             other => ToolCallEnd::refused(format!("There is no tool \"{other}\" in this stage.")),
@@ -169,17 +174,15 @@ impl StageConversation<'_> {
 
     fn read_result_again(&self, arguments: &Value) -> ToolCallEnd {
         let id = arguments.get("id").and_then(Value::as_str).unwrap_or_default();
-        let number = id.trim().trim_start_matches("call_").parse().ok();
         let talk = self.talk.conversation.as_deref();
-        let text = number.and_then(|number| talk?.result_text(number).map(str::to_owned));
-        match text {
+        match talk.and_then(|talk| read_item(talk, id)) {
             Some(text) => ToolCallEnd::done(text),
             None => ToolCallEnd::refused(format!("Not run, because there is no result \"{id}\".")),
         }
     }
 
     /// Puts questions to the person; the stage pauses for the answers.
-    fn ask_person(&mut self, call: &ConversationCall) -> ToolCallEnd {
+    pub(super) fn ask_person(&mut self, call: &ConversationCall) -> ToolCallEnd {
         let allowed = questions_allowed(&self.talk).min(MOST_QUESTIONS);
         let asked = call.arguments.get("questions").and_then(Value::as_array);
         let asked = asked.map(Vec::as_slice).unwrap_or_default();

@@ -10,9 +10,12 @@ mod hand_in;
 mod operation_fields;
 mod operations;
 mod plan_words;
+mod portfolio;
+mod proposals;
 mod readings;
 mod reports;
 mod stage_prompts;
+mod summaries;
 mod tool_schemas;
 mod turns;
 mod words;
@@ -82,6 +85,7 @@ impl Planner {
                     let ended = stage.give_up_after(MOST_TURNS);
                     if ended.is_none() {
                         stage.compact_results();
+                        stage.summarize_if_due().await.map_err(UnusableDraft::Model)?;
                         stage.ask_turn().await.map_err(UnusableDraft::Model)?;
                     }
                     ended
@@ -138,7 +142,8 @@ impl StageConversation<'_> {
         let text = self.client.redactor.redact(&text).into_owned();
         let looks = self.client.workspace.as_ref().map(PlanningWorkspace::looks);
         let state = self.talk.place.state;
-        let tools = tool_schemas::stage_tools(state, looks.unwrap_or_default());
+        let policy = self.talk.interaction_policy();
+        let tools = tool_schemas::stage_tools(state, &policy, looks.unwrap_or_default());
         self.record(PlanningEvent::StageOpened { state, text, tools });
         None
     }

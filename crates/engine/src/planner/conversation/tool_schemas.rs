@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use planwright_drafting::agent_messages::ideas_shown;
 use planwright_model::agent_conversation::ConversationTool;
-use planwright_model::{PatternType, PlanState};
+use planwright_model::{BrainstormingPreference, InteractionPolicy, PatternType, PlanState};
 
 /// Asks the person.
 pub(super) const ELICIT: &str = "ContextElicitor";
@@ -14,31 +15,59 @@ pub(super) const LINKS: &str = "DependencyResolver";
 pub(super) const ROADMAP: &str = "RoadmapBuilder";
 pub(super) const SCHEDULE: &str = "ScheduleGenerator";
 pub(super) const VALIDATE: &str = "GrammarValidator";
+/// Shows ideas to the person.
+pub(super) const IDEAS: &str = "Brainstormer";
+pub(super) const OPTIONS: &str = "OptionCrafter";
+/// Asks the person once how they like their days.
+pub(super) const PREFERENCE: &str = "PreferenceProbe";
+/// Compares the draft with the person's other plans and their calendar.
+pub(super) const PORTFOLIO: &str = "PortfolioProbe";
+/// Replaces what was said so far by a summary.
+pub(super) const SUMMARIZE: &str = "Summarizer";
 /// Shows a result again that was shortened.
 pub(super) const READ_RESULT: &str = "result.read";
 /// Hands a stage in.
 pub(super) const HAND_IN: &str = "StageResult";
 
 /// Every tool of planning that is our own: what they answer is not data of somebody else's.
-const OWN: [&str; 9] = [ELICIT, FACT, PATTERN, NODES, LINKS, ROADMAP, SCHEDULE, VALIDATE, HAND_IN];
+const OWN: [&str; 14] = [
+    ELICIT, FACT, PATTERN, NODES, LINKS, ROADMAP, SCHEDULE, VALIDATE, IDEAS, OPTIONS, PREFERENCE,
+    PORTFOLIO, SUMMARIZE, HAND_IN,
+];
 
 /// Whether what a tool answers is our own.
 pub(super) fn is_own_tool(name: &str) -> bool {
     OWN.contains(&name)
 }
 
-/// The tools of a stage; `looks` are those that only look at the workspace.
-pub(super) fn stage_tools(state: PlanState, looks: Vec<ConversationTool>) -> Vec<ConversationTool> {
+/// The tools of a stage; `looks` are those that only look at the workspace. Ideas are not offered to a person who wants
+/// them on request only.
+pub(super) fn stage_tools(
+    state: PlanState,
+    policy: &InteractionPolicy,
+    looks: Vec<ConversationTool>,
+) -> Vec<ConversationTool> {
     let mut tools = match state {
-        PlanState::DraftOutline => vec![pattern_tool(), nodes_tool(), validate_tool()],
+        PlanState::DraftOutline => {
+            vec![pattern_tool(), nodes_tool(), validate_tool(), options_tool()]
+        }
         PlanState::DraftRoadmap | PlanState::DraftSchedule => {
             vec![nodes_tool(), links_tool(), roadmap_tool(), schedule_tool(), validate_tool()]
         }
         _ => Vec::new(),
     };
-    tools.extend([elicit_tool(), fact_tool()]);
+    match state {
+        PlanState::DraftOutline
+            if policy.brainstorming_preference != BrainstormingPreference::OnDemand =>
+        {
+            tools.push(ideas_tool(ideas_shown(policy)));
+        }
+        PlanState::DraftSchedule => tools.push(preference_tool()),
+        _ => {}
+    }
+    tools.extend([elicit_tool(), fact_tool(), portfolio_tool()]);
     tools.extend(looks);
-    tools.extend([read_result_tool(), hand_in_tool()]);
+    tools.extend([read_result_tool(), summarize_tool(), hand_in_tool()]);
     tools
 }
 
@@ -327,11 +356,8 @@ fn links_tool() -> ConversationTool {
     )
 }
 
-fn roadmap_tool() -> ConversationTool {
-    let estimate =
-        object(&json!({"id": words(), "minutes": {"type": "integer"}}), &["id", "minutes"]);
-    let owner = object(&json!({"id": words(), "owner": words()}), &["id", "owner"]);
-    let option = object(
+fn option_schema() -> Value {
+    object(
         &json!({
             "label": words(),
             "summary": described("string", "how it goes about it"),
@@ -343,14 +369,71 @@ fn roadmap_tool() -> ConversationTool {
             "rationale": words(),
         }),
         &["label", "summary", "effort_hours", "span_weeks", "risk", "chosen"],
-    );
+    )
+}
+
+fn options_tool() -> ConversationTool {
+    tool(
+        OPTIONS,
+        "Keep two or three ways to go about the plan, each by how it differs from the first, exactly one chosen. The person sees them and may pick another.",
+        &json!({"options": list(&option_schema()), "rationale": words()}),
+        &["options"],
+    )
+}
+
+fn ideas_tool(most: usize) -> ConversationTool {
+    tool(
+        IDEAS,
+        &format!(
+            "Show the person {most} ideas for the goal, one line each, each from another direction. They decide; the stage goes on."
+        ),
+        &json!({"ideas": list(&words())}),
+        &["ideas"],
+    )
+}
+
+fn preference_tool() -> ConversationTool {
+    tool(
+        PREFERENCE,
+        "Ask the person once, where two ways to place the same work are equally good, which they prefer: mornings or evenings, few long or many short days. The stage pauses until they answer.",
+        &json!({
+            "question": words(),
+            "choices": list(&words()),
+            "assumed": described("string", "what you assume if it is skipped"),
+        }),
+        &["question", "choices", "assumed"],
+    )
+}
+
+fn portfolio_tool() -> ConversationTool {
+    tool(
+        PORTFOLIO,
+        "Compare the draft with the person's other plans and their calendar: conflicts, how full the weeks are, and where a task could move. Before there is a draft it lists what is taken.",
+        &json!({}),
+        &[],
+    )
+}
+
+fn summarize_tool() -> ConversationTool {
+    tool(
+        SUMMARIZE,
+        "Replace what was said in this conversation so far by your own summary, if it has become long. Goal, facts and the stage stay as they are, and every item can be read again by its id.",
+        &json!({"text": described("string", "what later work needs: decisions, paths with lines, figures, open questions")}),
+        &["text"],
+    )
+}
+
+fn roadmap_tool() -> ConversationTool {
+    let estimate =
+        object(&json!({"id": words(), "minutes": {"type": "integer"}}), &["id", "minutes"]);
+    let owner = object(&json!({"id": words(), "owner": words()}), &["id", "owner"]);
     tool(
         ROADMAP,
         "Estimates, owners, the two or three options that you compared (exactly one chosen, with a rationale), and what the plan as a whole rests on.",
         &json!({
             "estimates": list(&estimate),
             "owners": list(&owner),
-            "options": list(&option),
+            "options": list(&option_schema()),
             "rationale": words(),
             "risks": list(&words()),
             "assumptions": list(&words()),
@@ -375,7 +458,7 @@ fn validate_tool() -> ConversationTool {
 fn read_result_tool() -> ConversationTool {
     tool(
         READ_RESULT,
-        "Show a result again that is shown shortened.",
+        "Show a result again that is shown shortened (call_N), or an item of the conversation that was summarized (item_N).",
         &json!({"id": words()}),
         &["id"],
     )

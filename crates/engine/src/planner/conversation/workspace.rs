@@ -10,13 +10,14 @@ use tokio_util::sync::CancellationToken;
 use planwright_agents::is_tool_configured;
 use planwright_model::agent_conversation::ConversationTool;
 use planwright_model::{CallId, TaskId, ToolResult};
+use planwright_tools::context::EXPLORE;
 use planwright_tools::{
     CallConclusion, CallConditions, CallHost, CallIntent, CallProgress, PermissionAnswer,
     PermissionRequest, ToolFilter, ToolInvocation, Toolbox,
 };
 
 /// The tools that look at the workspace, in the order they are offered.
-const LOOKS: [&str; 9] = [
+const LOOKS: [&str; 10] = [
     "file.list",
     "file.read",
     "glob",
@@ -26,6 +27,7 @@ const LOOKS: [&str; 9] = [
     "git.status",
     "git.diff",
     "memory.search",
+    EXPLORE,
 ];
 
 /// The name that calls of planning have in place of a task.
@@ -78,7 +80,9 @@ impl PlanningWorkspace {
         let mut call = ToolInvocation::new(id, tool, args);
         call.cancel = cancel.clone();
         let only: BTreeSet<String> = LOOKS.iter().map(|name| (*name).to_owned()).collect();
-        call.filter = ToolFilter { only: Some(only), read_only: true, ..ToolFilter::default() };
+        // Questions are looked into by read-only calls of their own.
+        let read_only = tool != EXPLORE;
+        call.filter = ToolFilter { only: Some(only), read_only, ..ToolFilter::default() };
         self.toolbox.invoke(call).await.result
     }
 }

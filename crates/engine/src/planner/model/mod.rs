@@ -357,7 +357,7 @@ impl Planner {
 }
 
 /// One question to the model, with its ledger as events. Also says whether its words were shown while they came.
-async fn ask_model(
+pub(super) async fn ask_model(
     client: &ModelClient,
     request: &GenerateRequest,
     purpose: &str,

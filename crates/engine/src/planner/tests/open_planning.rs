@@ -16,6 +16,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 
+/// What it says where a conversation has to be shortened.
+pub(super) const SUMMARY: &str =
+    "The tasks were drafted and checked several times; item_4 has them.";
+
 /// A model that gives its answers in order and remembers what it was asked.
 #[derive(Debug)]
 pub(super) struct StrongModel {
@@ -36,7 +40,14 @@ impl LanguageModel for StrongModel {
         _: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<GeneratedAnswer, ModelError>> {
         self.requests.lock().unwrap().push(request.clone());
-        let answer = self.answers.lock().unwrap().next().expect("another answer");
+        // Only the summarizer is asked without tools.
+        if request.tools.is_empty() {
+            let summary = answer(SUMMARY, &[], FinishReason::Stop);
+            return Box::pin(std::future::ready(Ok(summary)));
+        }
+        let answer = self.answers.lock().unwrap().next();
+        let answer =
+            answer.unwrap_or_else(|| panic!("no answer left to {:#?}", request.messages.last()));
         Box::pin(std::future::ready(Ok(answer)))
     }
 }
@@ -67,12 +78,19 @@ pub(super) fn done(summary: &str) -> (&'static str, Value) {
 }
 
 pub(super) fn strong(answers: Vec<GeneratedAnswer>) -> (Arc<ModelClient>, Arc<StrongModel>) {
+    strong_in_window(answers, None)
+}
+
+pub(super) fn strong_in_window(
+    answers: Vec<GeneratedAnswer>,
+    context_window: Option<u32>,
+) -> (Arc<ModelClient>, Arc<StrongModel>) {
     let info = ModelInfo {
         provider: "hosted".into(),
         model: "strong".into(),
         host: String::new(),
         local: false,
-        context_window: None,
+        context_window,
         capability: Some(ModelCapability::FULL),
         facts: planwright_llm::ModelFacts::default(),
     };
@@ -480,19 +498,27 @@ async fn every_request_is_rebuilt_byte_for_byte_from_the_journal() {
         "{:?}",
         desk.planning().trouble
     );
+    assert_eq!(check_rebuilt(&desk, &model), model.requests.lock().unwrap().len());
+}
+
+/// Checks that every turn's request follows from the journal before it, and counts them.
+pub(super) fn check_rebuilt(desk: &Desk, model: &StrongModel) -> usize {
     let sent = model.requests.lock().unwrap();
+    let sent: Vec<&GenerateRequest> = sent.iter().filter(|one| !one.tools.is_empty()).collect();
     let mut asked = 0;
     for (at, event) in desk.events.iter().enumerate() {
         let Event::Agent(AgentEvent::ModelAsked { purpose, prompt_ref, .. }) = event else {
             continue;
         };
-        assert_eq!(purpose, TURN_PURPOSE);
+        if purpose != TURN_PURPOSE {
+            continue;
+        }
         let state = folded(&desk.events[..at]);
         let talk = state.planning.conversation.as_deref().unwrap();
         let request = crate::planner::conversation::planning_request(talk, None, None);
         assert_eq!(
             serde_json::to_string(&request).unwrap(),
-            serde_json::to_string(&sent[asked]).unwrap()
+            serde_json::to_string(sent[asked]).unwrap()
         );
         assert_eq!(
             crate::planner::conversation::request_digest(
@@ -504,6 +530,7 @@ async fn every_request_is_rebuilt_byte_for_byte_from_the_journal() {
         asked += 1;
     }
     assert_eq!(asked, sent.len());
+    asked
 }
 
 #[tokio::test]
