@@ -13,7 +13,7 @@ use crate::offline::goal::{
 use crate::working_slots::WorkingSlot;
 use planwright_model::{
     DateField, FactLength, FactReading, FactSubject, FactWorkingTime, LinkKind, LocalTimeInterval,
-    PlanContext, PlanEdit, TaskId, Weekday,
+    PlanContext, PlanEdit, TaskId, Weekday, is_everybody,
 };
 
 /// A phrase with what was understood of it.
@@ -85,7 +85,7 @@ fn read_phrase(goal: &Goal, phrase: &GoalPhrase) -> Option<FactReading> {
             // An amount to save or to raise limits nothing.
             let money = goal.quantities.money.as_ref().filter(|money| money.is_limit)?;
             let currency = money.currency_code().map(str::to_owned);
-            FactReading::Budget { amount: money.amount, currency }
+            FactReading::Budget { subject: None, amount: money.amount, currency }
         }
         GoalPhraseKind::Place => FactReading::Place { name: goal.quantities.place.clone()? },
         GoalPhraseKind::Occurrence
@@ -167,7 +167,7 @@ fn read_change(change: &ContextChange, after: &PlanContext) -> Option<FactReadin
             FactReading::Person { name: name.clone(), role: None }
         }
         ContextChange::Budget { amount, currency } => {
-            FactReading::Budget { amount: *amount, currency: currency.clone() }
+            FactReading::Budget { subject: None, amount: *amount, currency: currency.clone() }
         }
         ContextChange::DailyMinutes(_) | ContextChange::Prefer(_) => return None,
         ContextChange::NotOn(_)
@@ -243,6 +243,9 @@ pub fn apply_reading(context: &mut PlanContext, reading: &FactReading) -> bool {
         FactReading::Deadline { on } => ContextChange::Deadline(*on),
         FactReading::Start { on } => ContextChange::Start(*on),
         FactReading::Absence { person: None, from, to } => {
+            ContextChange::DaysOff { from: *from, to: *to }
+        }
+        FactReading::Absence { person: Some(name), from, to } if is_everybody(name) => {
             ContextChange::DaysOff { from: *from, to: *to }
         }
         FactReading::Capacity { person: None, weekly_minutes } => {

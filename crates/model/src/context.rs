@@ -251,6 +251,10 @@ pub struct PlanContext {
     /// Who else works on it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub people: Vec<PlanPerson>,
+    /// Days on which the person is away while others work, besides everybody's days off.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[schemars(with = "BTreeSet<String>")]
+    pub own_days_off: BTreeSet<Date>,
 }
 
 /// Somebody who works on a plan besides the person. Tasks name them as their owner.
@@ -296,6 +300,7 @@ impl PlanContext {
             calendar: PlanCalendar::new(tz),
             user_prefs: UserPrefs::default(),
             people: Vec::new(),
+            own_days_off: BTreeSet::new(),
         }
     }
 

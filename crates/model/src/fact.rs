@@ -191,6 +191,9 @@ pub enum FactReading {
         role: Option<String>,
     },
     Budget {
+        /// What it is for; none is the whole plan.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        subject: Option<FactSubject>,
         /// In whole units of the currency.
         amount: u64,
         /// Three capital letters, if one was named.
@@ -224,11 +227,11 @@ impl FactReading {
             | (Self::Start { .. }, Self::Start { .. })
             | (Self::DailyCapacity { .. }, Self::DailyCapacity { .. })
             | (Self::WorkingTimes { .. }, Self::WorkingTimes { .. })
-            | (Self::Budget { .. }, Self::Budget { .. })
             | (Self::Place { .. }, Self::Place { .. }) => true,
             (Self::Capacity { person: a, .. }, Self::Capacity { person: b, .. })
             | (Self::WeekdaysOff { person: a, .. }, Self::WeekdaysOff { person: b, .. }) => a == b,
             (Self::Count { noun: a, .. }, Self::Count { noun: b, .. }) => a == b,
+            (Self::Budget { subject: a, .. }, Self::Budget { subject: b, .. }) => a == b,
             // A deadline ends a span of weeks, and a span of weeks ends a deadline.
             (Self::Deadline { .. }, Self::Duration { subject, length: FactLength::Days(_) })
             | (Self::Duration { subject, length: FactLength::Days(_) }, Self::Deadline { .. }) => {

@@ -48,10 +48,11 @@ impl FactReading {
             }
             Self::Person { name, role: None } => format!("{name} takes part"),
             Self::Person { name, role: Some(role) } => format!("{name}: {role}"),
-            Self::Budget { amount, currency } => {
+            Self::Budget { subject, amount, currency } => {
                 let amount = units::format_count(*amount);
                 let currency = currency.as_deref().map(|code| format!(" {code}"));
-                format!("at most {amount}{}", currency.unwrap_or_default())
+                let lead = subject.as_ref().map(lead).unwrap_or_default();
+                format!("{lead}at most {amount}{}", currency.unwrap_or_default())
             }
             Self::Duration { subject, length } => {
                 format!("{}{}", lead(subject), describe_length(*length))
@@ -159,7 +160,8 @@ mod tests {
             }],
         };
         assert_eq!(said(evenings), "only from 17:00 on");
-        let budget = FactReading::Budget { amount: 20_000, currency: Some("EUR".into()) };
+        let budget =
+            FactReading::Budget { subject: None, amount: 20_000, currency: Some("EUR".into()) };
         assert_eq!(said(budget), "at most 20,000 EUR");
         let weeks =
             FactReading::Duration { subject: FactSubject::Plan, length: FactLength::Days(42) };

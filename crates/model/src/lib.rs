@@ -72,7 +72,7 @@ pub use failure::{Category, ExecutionFailure, SkipReason};
 pub use ids::{CallId, RequestId, Seq, SessionId, TaskId};
 pub use limits::{ExecutionLimits, ReasoningMode, ScoutGateMode, TaskBudget};
 pub use link::{LagBasis, LinkKind, LinkOrigin, TaskLink};
-pub use node_details::{TaskCost, other_person};
+pub use node_details::{TaskCost, is_everybody, other_person};
 pub use node_tree::NodeTree;
 pub use offset_date_time::{IsoWeek, OffsetDateTime};
 pub use outline::{NodeDependency, NodeStatus, NodeType, PlanNode, PlanOutline, Role};

@@ -66,6 +66,11 @@ pub fn other_person(owner: &str) -> Option<&str> {
     (!own.iter().any(|word| owner.eq_ignore_ascii_case(word))).then_some(owner)
 }
 
+/// Returns whether a name stands for everybody who works on the plan.
+pub fn is_everybody(name: &str) -> bool {
+    ["everybody", "everyone", "all"].iter().any(|word| name.trim().eq_ignore_ascii_case(word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -114,7 +114,7 @@ fn run_paced(
     iterations: u64,
 ) -> Result<ScheduleOutcome, ScheduleError> {
     let (horizon, calendar) = Horizon::new(request, variation.more_days)?;
-    let taken = taken_spans(request, &variation.moved);
+    let taken = taken_spans(request, &calendar, &variation.moved);
     let mut surroundings = RunSurroundings {
         limits: block_limits(request, variation),
         taken: &taken,
@@ -222,15 +222,23 @@ pub(super) fn weekly_minutes(request: &ScheduleRequest<'_>) -> Option<u32> {
     request.context.constraints.weekly_minutes.or_else(assumed)
 }
 
-/// Returns the time of events and of other plans, merged and in order.
-fn taken_spans(request: &ScheduleRequest<'_>, moved: &[String]) -> Vec<(i64, i64)> {
+/// Returns the time of events, of other plans and of the person's own days off, merged and in order.
+fn taken_spans(
+    request: &ScheduleRequest<'_>,
+    calendar: &WorkCalendar,
+    moved: &[String],
+) -> Vec<(i64, i64)> {
+    let away =
+        request.context.own_days_off.iter().map(|day| {
+            (calendar.day_start(*day), calendar.day_start(day.tomorrow().unwrap_or(*day)))
+        });
     let events = request.events.iter().map(|event| (event.start.at, event.end.at));
     let others = request
         .others
         .iter()
         .filter(|other| !moved.contains(&other.block.id))
         .map(|other| (other.block.start.at, other.block.end.at));
-    merge_spans(events.chain(others).map(|(start, end)| {
+    merge_spans(events.chain(others).chain(away).map(|(start, end)| {
         // An end inside a minute occupies all of it.
         (minute_of(start), minute_of(end) + i64::from(end.as_second().rem_euclid(60) != 0))
     }))

@@ -344,7 +344,7 @@ fn fact_reading() -> impl Strategy<Value = FactReading> {
         FactReading::WeekdaysOff { person: Some("Ana".into()), days: vec![crate::Weekday::Fri] },
         FactReading::WorkingTimes { times: Vec::new() },
         FactReading::Person { name: "Anna".into(), role: None },
-        FactReading::Budget { amount: 20_000, currency: None },
+        FactReading::Budget { subject: None, amount: 20_000, currency: None },
         FactReading::Duration { subject: node(), length: FactLength::Minutes(90) },
         FactReading::Duration { subject: FactSubject::Plan, length: FactLength::Days(42) },
         FactReading::Order { first: node(), then: FactSubject::Plan },

@@ -174,6 +174,10 @@ pub(super) fn compare_contexts(
         let days: Vec<String> = days.iter().map(ToString::to_string).collect();
         join_or_none(days.iter().map(String::as_str))
     });
+    changes.record_if_changed("own_days_off", &old.own_days_off, &new.own_days_off, |days| {
+        let days: Vec<String> = days.iter().map(ToString::to_string).collect();
+        join_or_none(days.iter().map(String::as_str))
+    });
     changes.record_if_changed(
         "extra_working",
         &old.calendar.extra_working,

@@ -202,8 +202,10 @@ fn unittest_command(workspace: &Workspace, directory: &str) -> Option<String> {
 }
 
 fn is_python_test(name: &str) -> bool {
-    name.strip_prefix("test_")
-        .is_some_and(|rest| rest.rsplit_once('.').is_some_and(|(_, end)| end == "py"))
+    matches!(name, "test.py" | "tests.py")
+        || name
+            .strip_prefix("test_")
+            .is_some_and(|rest| rest.rsplit_once('.').is_some_and(|(_, end)| end == "py"))
 }
 
 #[cfg(test)]
@@ -229,6 +231,7 @@ mod tests {
         assert_eq!(detected(&[("test_a.py", "")]), Some("pytest"));
         let plain = "import unittest\nclass A(unittest.TestCase): pass\n";
         assert_eq!(detected(&[("tests/test_a.py", plain)]), Some("unittest"));
+        assert_eq!(detected(&[("test.py", plain)]), Some("unittest"));
         assert_eq!(
             detected(&[("test_a.py", plain), ("test_b.py", "import pytest")]),
             Some("pytest")

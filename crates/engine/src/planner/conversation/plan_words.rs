@@ -301,6 +301,10 @@ pub(super) fn describe_time(
     if let Some(weeks) = limits.horizon_weeks {
         let _ = writeln!(text, "Horizon: {weeks} weeks{}", assumed("horizon_weeks"));
     }
+    let away = describe_days(context.own_days_off.range(limits.start..).copied());
+    if !away.is_empty() {
+        let _ = writeln!(text, "The person you talk with is away: {away}. Others can work then.");
+    }
     for person in &context.people {
         let week = person
             .weekly_minutes

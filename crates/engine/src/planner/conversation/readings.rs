@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use jiff::ToSpan as _;
 use jiff::civil::{Date, Time, time};
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,6 +14,9 @@ use planwright_model::{
     FactWorkingTime, LocalTimeInterval, PlanContext, TaskId, Weekday,
 };
 use planwright_state::{FactSlice, PlanningSlice};
+
+/// The longest absence that is kept day by day.
+const MOST_DAYS_AWAY: usize = 366;
 
 /// A fact as a model writes it.
 #[derive(Clone, Debug, Deserialize)]
@@ -132,6 +136,7 @@ impl WrittenFact {
                 role: self.role.clone().filter(|role| !role.trim().is_empty()),
             },
             "budget" => FactReading::Budget {
+                subject: Some(subject()?).filter(|part| *part != FactSubject::Plan),
                 amount: self.amount.ok_or("`amount` is missing")?,
                 currency: self.currency.as_ref().map(|name| name.trim().to_uppercase()),
             },
@@ -344,6 +349,11 @@ fn normalize(text: &str) -> String {
 pub(super) fn apply_reading(context: &mut PlanContext, reading: &FactReading) {
     match reading {
         FactReading::WorkingTimes { times } => set_working_times(context, times),
+        // Others work on while the person is away.
+        FactReading::Absence { person: None, from, to } => {
+            let days = from.series(1.day()).take_while(|day| day <= to).take(MOST_DAYS_AWAY);
+            context.own_days_off.extend(days);
+        }
         reading => {
             fact_reading::apply_reading(context, reading);
         }

@@ -23,10 +23,9 @@ pub(super) fn check_reports(talk: &PlanningSlice, arguments: &Value) -> CheckedR
     let limits_changed = limits_changed(talk);
     let mut checked = CheckedReports { reports: Vec::new(), problems: Vec::new() };
     for (number, request) in (1u64..).zip(&talk.change_requests) {
-        let report = given
-            .iter()
-            .find(|report| report.get("number").and_then(Value::as_u64) == Some(number));
-        let Some(report) = report else {
+        let about = |report: &&Value| report.get("number").and_then(Value::as_u64) == Some(number);
+        let reports: Vec<&Value> = given.iter().filter(about).collect();
+        if reports.is_empty() {
             checked.problems.push(format!("request {number} has no report"));
             checked.reports.push(RequestReport {
                 request: request.text.clone(),
@@ -36,14 +35,24 @@ pub(super) fn check_reports(talk: &PlanningSlice, arguments: &Value) -> CheckedR
                 objection: None,
             });
             continue;
-        };
-        let read = read_report(&request.text, report, &changed, limits_changed);
-        if let Some(objection) = &read.objection {
-            checked.problems.push(format!("request {number}: {objection}"));
         }
-        checked.reports.push(read);
+        for report in reports {
+            let wish = named_wish(&request.text, report);
+            let read = read_report(wish, report, &changed, limits_changed);
+            if let Some(objection) = &read.objection {
+                checked.problems.push(format!("request {number}: {objection}"));
+            }
+            checked.reports.push(read);
+        }
     }
     checked
+}
+
+/// The part of a request that a report is about: words of it that the report quotes, or all of it.
+fn named_wish<'a>(request: &'a str, report: &'a Value) -> &'a str {
+    let quoted = report.get("wish").and_then(Value::as_str).map(str::trim).unwrap_or_default();
+    let is_part = !quoted.is_empty() && request.to_lowercase().contains(&quoted.to_lowercase());
+    if is_part { quoted } else { request.trim() }
 }
 
 fn read_report(
@@ -136,8 +145,8 @@ fn limits_changed(talk: &PlanningSlice) -> bool {
     match (before, now) {
         (Some(before), Some(now)) => {
             let (old, new) = (&before.plan_context, &now.plan_context);
-            (&old.constraints, &old.calendar, &old.people)
-                != (&new.constraints, &new.calendar, &new.people)
+            (&old.constraints, &old.calendar, &old.people, &old.own_days_off)
+                != (&new.constraints, &new.calendar, &new.people, &new.own_days_off)
         }
         _ => true,
     }
@@ -152,7 +161,14 @@ pub(super) fn report_events(
         return Vec::new();
     }
     let mut events = Vec::new();
-    for (request, report) in talk.change_requests.iter().zip(&reports) {
+    for request in &talk.change_requests {
+        // What is worst about a request decides about its comment.
+        let about = reports
+            .iter()
+            .filter(|report| request.text.to_lowercase().contains(&report.request.to_lowercase()));
+        let Some(report) = about.max_by_key(|report| report.outcome == ReportedOutcome::Not) else {
+            continue;
+        };
         let about = talk.comments.iter().filter(|comment| {
             comment.outcome.is_none()
                 && comment.text == request.text

@@ -135,7 +135,7 @@ fn fact_tool() -> ConversationTool {
             "node": described("string", "id of the node it is about"),
             "subject": described("string", "or words that only the title of its node will have; without either it is about the whole plan"),
             "then": described("string", "order: id or words of what comes later"),
-            "person": described("string", "name; without one it is the person you talk with, or everybody for an absence"),
+            "person": described("string", "name; without one it is the person you talk with; for days on which nobody works, everybody"),
             "role": words(),
             "weekly_hours": described("number", "capacity: the most of a week"),
             "daily_hours": described("number", "capacity: or the most of a day"),
@@ -468,6 +468,7 @@ fn hand_in_tool() -> ConversationTool {
     let report = object(
         &json!({
             "number": described("integer", "of the request in the list"),
+            "wish": described("string", "where a request has several wishes: the words of the one that this is about; give a report for each"),
             "status": {"type": "string", "enum": ["met", "partly", "not", "answered"]},
             "nodes": described("array", "ids of the nodes that changed for it"),
             "words": described("string", "a sentence for the person: what was done, or the answer to their question"),

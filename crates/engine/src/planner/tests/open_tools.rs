@@ -147,7 +147,7 @@ async fn a_preference_is_asked_about_once_and_its_answer_reaches_the_model() {
         context(),
         calls(&drafted),
         calls(&roadmap),
-        calls(&[probe.clone()]),
+        calls(std::slice::from_ref(&probe)),
         calls(&[probe]),
         calls(&[done("Evenings it is.")]),
     ]);
@@ -233,4 +233,61 @@ async fn a_model_may_sum_up_by_itself() {
     assert!(texts[2].contains("Sand first, then paint"), "{texts:#?}");
     assert!(texts[3].starts_with("# Stage: roadmap"), "the stage stays whole: {texts:#?}");
     assert!(texts.iter().all(|text| !text.starts_with("# Stage: context")));
+}
+
+#[tokio::test]
+async fn others_work_while_the_person_is_away_and_each_wish_has_its_own_report() {
+    let goal = "Paint the shed with Ben by 2026-08-31. I am away 8 to 12 June 2026.";
+    let facts = json!({"facts": [
+        {"text": "by 2026-08-31", "kind": "deadline", "on": "2026-08-31"},
+        {"text": "with Ben", "kind": "person", "person": "Ben"},
+        {"text": "I am away 8 to 12 June 2026", "kind": "absence", "from": "2026-06-08", "to": "2026-06-12"},
+    ]});
+    let mut drafted = draft();
+    drafted.push((
+        "NodeGenerator",
+        json!({"operations": [{"op": "assign", "id": "sand", "owner": "Ben"}]}),
+    ));
+    drafted.push(done("Drafted."));
+    let roadmap = ("RoadmapBuilder", json!({"options": options(), "rationale": "quick"}));
+    let wishes = json!({"status": "success", "summary": "One of two.", "requests": [
+        {"number": 1, "wish": "sand for two hours", "status": "met", "nodes": ["sand"], "words": "Two hours."},
+        {"number": 1, "wish": "paint it on Mars", "status": "not", "words": "Nobody gets there."},
+    ]});
+    let change = json!({"operations": [{"op": "change", "id": "sand", "minutes": 120}]});
+    let (client, _) = strong(vec![
+        calls(&[("record_fact", facts), done("Noted.")]),
+        calls(&drafted),
+        calls(&[roadmap, done("Compared.")]),
+        calls(&[done("Dated.")]),
+        calls(&[("NodeGenerator", change), ("StageResult", wishes)]),
+    ]);
+    let mut desk = Desk::about(goal, once_final(), client).await;
+    let days = |desk: &Desk, id: &str| -> Vec<String> {
+        let schedule = desk.planning().schedule.clone().unwrap();
+        let blocks = schedule.blocks.iter().filter(|block| block.plan_node_id.as_str() == id);
+        blocks.map(|block| block.start.local_date().to_string()).collect()
+    };
+    assert_eq!(days(&desk, "sand"), ["2026-06-08"], "Ben begins at once");
+    assert!(
+        days(&desk, "paint").iter().all(|day| day.as_str() > "2026-06-12"),
+        "{:?}",
+        days(&desk, "paint")
+    );
+    assert_eq!(desk.broken(), [""; 0]);
+    let request = "Please sand for two hours, and paint it on Mars.";
+    desk.answer(Answer::with_text(A::RequestChanges, request)).await;
+    let reports: Vec<String> = desk
+        .planning()
+        .reports
+        .iter()
+        .map(planwright_model::agent_conversation::RequestReport::describe)
+        .collect();
+    assert_eq!(
+        reports,
+        [
+            "\"sand for two hours\" done: Two hours.",
+            "\"paint it on Mars\" not done: Nobody gets there."
+        ]
+    );
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use jiff::civil::Date;
 
 use super::{BrokenReading, FactCheck, LocalBlock, break_of_all};
-use planwright_model::{FactLength, FactSubject, LinkKind, PlanDate, PlanNode, TaskId, Weekday};
+use planwright_model::{
+    FactLength, FactSubject, LinkKind, PlanDate, PlanNode, TaskId, Weekday, is_everybody,
+};
 use planwright_text::units;
 
 impl FactCheck<'_> {
@@ -97,6 +99,7 @@ impl FactCheck<'_> {
     ) -> Option<BrokenReading> {
         let theirs = |block: &&LocalBlock<'_>| match (person, block.leaf.other_owner()) {
             (None, None) => true,
+            (Some(name), _) if is_everybody(name) => true,
             (Some(name), Some(owner)) => name.eq_ignore_ascii_case(owner),
             _ => false,
         };

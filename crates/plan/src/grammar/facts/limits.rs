@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::civil::Date;
 
 use super::{BrokenReading, FactCheck, LocalBlock, break_of_all, subjects};
-use planwright_model::{FactWorkingTime, IsoWeek, TaskId};
+use planwright_model::{FactSubject, FactWorkingTime, IsoWeek, TaskId};
 use planwright_text::units;
 
 impl FactCheck<'_> {
@@ -94,8 +94,27 @@ impl FactCheck<'_> {
     }
 
     /// What tasks are stated to cost stays within the budget.
-    pub(super) fn check_budget(&self, most: u64, currency: Option<&str>) -> Option<BrokenReading> {
-        let leaves = self.scope.tree.leaves(self.scope.root_id);
+    pub(super) fn check_budget(
+        &self,
+        subject: Option<&FactSubject>,
+        most: u64,
+        currency: Option<&str>,
+    ) -> Option<BrokenReading> {
+        match subject.filter(|subject| **subject != FactSubject::Plan) {
+            None => self.check_cost_below(self.scope.root_id, most, currency),
+            Some(part) => break_of_all(&self.named_nodes(part), |node| {
+                self.check_cost_below(&node.id, most, currency)
+            }),
+        }
+    }
+
+    fn check_cost_below(
+        &self,
+        top: &TaskId,
+        most: u64,
+        currency: Option<&str>,
+    ) -> Option<BrokenReading> {
+        let leaves = self.scope.tree.leaves(top);
         let mut sums: BTreeMap<&str, (u64, &TaskId)> = BTreeMap::new();
         for (leaf, cost) in leaves.iter().filter_map(|leaf| Some((leaf, leaf.cost.as_ref()?))) {
             let (sum, dearest) = sums.entry(&cost.currency).or_insert((0, &leaf.id));

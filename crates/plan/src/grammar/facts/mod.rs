@@ -120,8 +120,8 @@ impl<'a> FactCheck<'a> {
             FactReading::DailyCapacity { minutes } => self.check_daily_capacity(*minutes),
             FactReading::WorkingTimes { times } => self.check_working_times(times),
             FactReading::Person { name, role } => self.check_person(name, role.as_deref()?),
-            FactReading::Budget { amount, currency } => {
-                self.check_budget(*amount, currency.as_deref())
+            FactReading::Budget { subject, amount, currency } => {
+                self.check_budget(subject.as_ref(), *amount, currency.as_deref())
             }
             FactReading::Count { noun, amount } => self.check_count(noun, *amount),
             FactReading::Place { name } => self.check_place(name),

@@ -192,6 +192,7 @@ fn people_money_numbers_and_places_are_kept_where_the_plan_states_them() {
     plan.outline.plan_context.assumptions.push(place);
     assert_eq!(breaks_in(&plan, does(Some("title p1.t1"))), None);
     let budget = |amount, currency: Option<&str>| FactReading::Budget {
+        subject: None,
         amount,
         currency: currency.map(str::to_owned),
     };
@@ -201,6 +202,14 @@ fn people_money_numbers_and_places_are_kept_where_the_plan_states_them() {
         breaks_in(&plan, budget(1000, Some("EUR"))).as_deref(),
         Some("the tasks cost 1,101 EUR, \"Title p1.t2\" included.")
     );
+    let part = |id: &str, amount| FactReading::Budget {
+        subject: Some(FactSubject::Node(id.into())),
+        amount,
+        currency: Some("EUR".to_owned()),
+    };
+    assert_eq!(breaks_in(&plan, part("p2.t1", 1)), None, "a part that costs nothing");
+    assert_eq!(breaks_in(&plan, part("p1", 1101)), None);
+    assert!(breaks_in(&plan, part("p1", 1000)).is_some(), "the part costs 1,101 EUR");
     let guests = |amount| FactReading::Count { noun: "guest".to_owned(), amount };
     assert_eq!(breaks_in(&plan, guests(200)), None);
     assert_eq!(
