@@ -115,13 +115,13 @@ impl BlueprintWording {
         worded
     }
 
-    /// Returns whether the goal states something: a value by its name, or a word in quotes.
+    /// Returns whether the goal states something: a value by its name, or a word in quotes; 'pool|beach' is either.
     pub(super) fn is_stated(&self, condition: &str, goal: &Goal) -> bool {
         let quoted = condition.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
         match quoted {
-            Some(word) => {
+            Some(words) => words.split('|').any(|word| {
                 goal.contains_any(&[word]) || self.answers.iter().any(|said| said.contains(word))
-            }
+            }),
             None => self.stated.iter().any(|name| name == condition),
         }
     }

@@ -35,6 +35,10 @@ pub struct Blueprint {
     /// Words that rule the kind out.
     #[serde(default)]
     pub not: Vec<String>,
+    /// Words of which the goal has at least one; without any the kind loses most of its points. A noun alone does not
+    /// make a plan: "our bakery" is no new shop unless somebody opens one.
+    #[serde(default)]
+    pub needs: Vec<String>,
     /// "from A to B" in a goal is a strong sign of this kind.
     #[serde(default)]
     pub from_to: bool,

@@ -114,6 +114,8 @@ pub struct Goal {
     /// Parts of the goal that could not be used, and what to write instead.
     pub notes: Vec<String>,
     words: Vec<String>,
+    /// The places of the words that follow a punctuation mark.
+    clause_starts: Vec<usize>,
     phrases: Vec<GoalPhrase>,
     /// Runs of words that no reader and no part of the plan uses.
     unread: Vec<Vec<UnreadWord>>,
@@ -182,6 +184,7 @@ impl Goal {
         };
         let mut words = GoalWords::new(read);
         goal.words = words.iter().map(|word| word.text.clone()).collect();
+        goal.clause_starts = (1..words.len()).filter(|at| words.clause_starts_at(*at)).collect();
         goal.read_proposed(&mut words);
         let at = DateContext { today: today.date, region: today.region };
         goal.read_direction(&mut words);
@@ -285,6 +288,7 @@ impl Goal {
             proposed: None,
             notes: Vec::new(),
             words: Vec::new(),
+            clause_starts: Vec::new(),
             phrases: Vec::new(),
             unread: Vec::new(),
         }
@@ -293,6 +297,11 @@ impl Goal {
     /// Returns the words in lower case, in their order.
     pub fn folded_words(&self) -> &[String] {
         &self.words
+    }
+
+    /// Returns whether a comma or another mark stands before a word.
+    pub fn clause_starts_at(&self, place: usize) -> bool {
+        self.clause_starts.contains(&place)
     }
 
     pub fn word_count(&self) -> usize {

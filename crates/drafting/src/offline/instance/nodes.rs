@@ -313,6 +313,7 @@ impl<'a> InstanceBuilder<'a> {
             least.is_none_or(|least| weeks >= least) && most.is_none_or(|most| weeks <= most);
         let given = |noun: &String| {
             goal.given.iter().any(|known| known == noun || known.ends_with(&format!(" {noun}")))
+                || (noun.starts_with('\'') && self.wording.is_stated(noun, goal))
         };
         fits && !unless.iter().any(given)
             && when.iter().all(|condition| self.wording.is_stated(condition.get_ref(), goal))

@@ -19,8 +19,13 @@ const ASIDE_FACTOR: f64 = 0.5;
 
 /// The factor of what stands behind the object of the goal: "learn Italian for a trip", "a fire drill at school".
 const BEHIND_FACTOR: f64 = 0.6;
+/// The factor of a remark behind the goal: "move to Halle, we have a piano".
+const REMARK_FACTOR: f64 = 0.6;
 /// What remains of the points of a kind that does something else than the goal's verb.
 const OTHER_VERB_FACTOR: f64 = 0.5;
+
+/// What remains of the points of a kind if the goal has none of the words that it needs.
+const MISSING_NEED_FACTOR: f64 = 0.3;
 
 /// What remains of a score if the kind knows none of the goal's telling words.
 const UNKNOWN_FACTOR: f64 = 0.7;
@@ -63,8 +68,20 @@ const FILLERS: [&str; 13] =
     ["a", "an", "the", "my", "our", "your", "their", "his", "her", "this", "new", "some", "own"];
 
 /// Words after which the goal says what it is about, or what for.
-const ASIDE: [&str; 9] =
-    ["about", "because", "so", "without", "while", "regarding", "although", "unless", "instead"];
+const ASIDE: [&str; 12] = [
+    "about",
+    "because",
+    "so",
+    "without",
+    "while",
+    "regarding",
+    "although",
+    "unless",
+    "instead",
+    "before",
+    "since",
+    "once",
+];
 
 /// Days that speak for a small kind beside a word of its own.
 const NEAR_DAYS: [&str; 3] = ["today", "tonight", "tomorrow"];
@@ -80,6 +97,10 @@ pub(super) fn score_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<
         .filter_map(|(place, file)| {
             let mut found = score_words(&terms, file)?;
             add_reading(goal, &mut found);
+            if !file.needs.is_empty() && !has_any(&terms, &file.needs) {
+                found.points *= MISSING_NEED_FACTOR;
+                found.reasons.push("the goal does not say that it is wanted".to_owned());
+            }
             if !found.is_named && verb.contradicts(file) {
                 found.points *= OTHER_VERB_FACTOR;
                 found.reasons.push("the goal does something else with it".to_owned());
@@ -93,10 +114,19 @@ pub(super) fn score_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<
 }
 
 /// Words that lead to what stands behind the object.
-const BEHIND: [&str; 7] = ["for", "at", "of", "during", "after", "from", "near"];
+const BEHIND: [&str; 8] = ["for", "at", "of", "on", "during", "after", "from", "near"];
+
+/// Words that begin the goal itself, also behind a comma: "hi there, I want to".
+const WISHES: [&str; 8] = ["want", "need", "like", "must", "should", "help", "please", "wish"];
+
+/// Returns whether a remark starts here: a clause behind the one that says what is wanted.
+fn starts_remark(goal: &Goal, place: usize) -> bool {
+    let wish = |word: &String| WISHES.contains(&word.as_str());
+    goal.clause_starts_at(place) && !goal.folded_words().iter().skip(place).take(2).any(wish)
+}
 
 fn goal_terms(goal: &Goal, verb: usize) -> Vec<GoalTerm> {
-    let mut factor: f64 = 1.0;
+    let (mut factor, mut base): (f64, f64) = (1.0, 1.0);
     let mut has_object = false;
     let mut terms: Vec<GoalTerm> = Vec::new();
     let listed = goal.cadence.as_ref().is_some_and(|cadence| !cadence.on.is_empty());
@@ -104,10 +134,14 @@ fn goal_terms(goal: &Goal, verb: usize) -> Vec<GoalTerm> {
         let before =
             place.checked_sub(1).and_then(|at| terms.get(at)).map(|term| term.text.as_str());
         let acted = before.is_some_and(is_action_noun);
+        if has_object && starts_remark(goal, place) {
+            base = REMARK_FACTOR;
+            factor = factor.min(base);
+        }
         if BEHIND.contains(&word.as_str()) && has_object && !(word == "of" && acted) {
             factor = factor.min(BEHIND_FACTOR);
         } else if word == "and" && factor > ASIDE_FACTOR {
-            factor = 1.0;
+            factor = base;
         }
         let telling = factor >= 1.0 && substance::is_telling(goal, word);
         has_object |= telling && place > verb;
@@ -120,7 +154,8 @@ fn goal_terms(goal: &Goal, verb: usize) -> Vec<GoalTerm> {
     }
     // "go to Japan" is a trip, though it does not say so.
     if goal.is_journey() && terms.iter().all(|term| term.text != "trip") {
-        terms.push(GoalTerm { text: "trip".to_owned(), factor: 1.0, telling: false });
+        let factor = if factor <= ASIDE_FACTOR { factor } else { 1.0 };
+        terms.push(GoalTerm { text: "trip".to_owned(), factor, telling: false });
     }
     terms
 }
@@ -161,9 +196,13 @@ fn find_phrase(terms: &[GoalTerm], phrase: &str) -> Option<Range<usize>> {
     })
 }
 
+fn has_any(terms: &[GoalTerm], phrases: &[String]) -> bool {
+    phrases.iter().any(|phrase| find_phrase(terms, phrase).is_some())
+}
+
 /// Adds up the weights of all words and phrases of a kind that occur in the goal.
 fn score_words<'a>(terms: &[GoalTerm], file: &'a Blueprint) -> Option<ScoredKind<'a>> {
-    if file.not.iter().any(|phrase| find_phrase(terms, phrase).is_some()) {
+    if has_any(terms, &file.not) {
         return None;
     }
     let (mut points, mut soon, mut reasons) = (0.0, 0.0, Vec::new());
