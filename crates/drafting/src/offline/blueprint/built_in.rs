@@ -19,7 +19,7 @@ macro_rules! families {
 
 families! {
     "business": "brand_identity", "business_plan", "client_quote", "close_business", "cloud_cost", "cost_reduction", "crowdfunding", "customer_interviews", "find_cofounder", "fundraising_round", "improve_metric", "introduce_system", "market_stall", "marketing_campaign", "new_business", "newsletter_launch", "online_course", "online_shop", "overdue_invoices", "price_increase", "product_launch", "quarterly_planning", "rent_office", "sales_pipeline", "second_location", "service_business", "stocktake", "support_load", "survey", "take_over_business", "tender_bid", "trade_fair", "usability_study", "vendor_selection", "webinar", "year_end_close";
-    "career": "career_change", "choose_direction", "freelance_start", "job_search", "own_review", "phd_position", "portfolio", "promotion", "quit_job", "resume_update";
+    "career": "ask_raise", "career_change", "choose_direction", "freelance_start", "job_search", "own_review", "phd_position", "portfolio", "promotion", "quit_job", "resume_update";
     "certificate": "drivers_license", "license_course";
     "creative": "art_exhibition", "build_pc", "creative_practice", "electronics_project", "enclosure", "handmade_piece", "music_album", "photo_gift", "short_film", "short_video", "write_song";
     "data": "dashboard_or_analysis", "data_cleanup", "data_pipeline", "document_archive", "ml_model";
@@ -30,7 +30,7 @@ families! {
     "finance": "business_loan", "household_budget", "improve_credit", "mortgage", "organize_finances", "pay_off_debt", "refinance_loan", "retirement_planning", "save_money", "start_investing", "switch_provider";
     "habit": "call_family", "cleaning_routine", "daily_habit", "exercise_routine", "inbox_zero", "journaling", "maintenance_routine", "meal_planning", "medication", "meditation", "reading_goal", "weekly_planning", "weekly_review";
     "health": "dentist_visit", "eat_differently", "find_therapist", "health_checkup", "lose_weight", "make_friends", "manage_condition", "mental_wellbeing", "prepare_surgery", "quit_habit", "recover_from_injury", "screen_time", "sleep_better";
-    "household": "adapt_home", "bike_tuneup", "car_repair", "clear_out_home", "clear_space", "declutter_home", "deep_clean", "digitize_photos", "emergency_plan", "fit_out_room", "garden_cleanup", "garden_redesign", "home_inventory", "mold", "organize_photos", "pest_control", "plant_tree", "quick_clean", "seasonal_check", "unpack", "vegetable_garden";
+    "household": "adapt_home", "bike_tuneup", "car_inspection", "car_repair", "clear_out_home", "clear_space", "declutter_home", "deep_clean", "digitize_photos", "emergency_plan", "fit_out_room", "garden_cleanup", "garden_redesign", "home_inventory", "mold", "organize_photos", "pest_control", "plant_tree", "quick_clean", "seasonal_check", "unpack", "vegetable_garden";
     "infrastructure": "backup_and_recovery", "ci_setup", "containerize", "data_rescue", "home_backup", "home_network", "home_server", "infrastructure_setup", "monitoring_setup", "replace_server", "uptime_check";
     "learning": "finish_course", "improve_language", "learn_cooking", "learn_instrument", "learn_language", "learn_programming", "learn_skill", "learn_sport", "learn_theory", "plan_semester", "public_speaking";
     "migration": "ci_migration", "cloud_migration", "database_migration", "database_upgrade", "fleet_migration", "mail_migration", "personal_switch", "system_migration", "tool_migration";
