@@ -148,6 +148,7 @@ pub fn read_request_facts(parsed: &ParsedChangeRequest, context: &PlanContext) -
         _ => None,
     });
     readings.extend(few.flatten().filter_map(read_edit));
+    readings.extend(parsed.restatements().flat_map(|restated| restated.readings.iter().cloned()));
     readings
 }
 

@@ -56,6 +56,9 @@ pub struct UndoDraft {
     pub compared: Option<Arc<DraftSnapshot>>,
     pub put_back: BTreeSet<TaskId>,
     pub all_changes: Option<Arc<DraftSnapshot>>,
+    /// The goal in the words of that draft; empty in drafts that were kept before goals could be reworded.
+    #[serde(default)]
+    pub goal: String,
     /// The change that led away from it, in words.
     pub what: String,
 }
@@ -123,6 +126,7 @@ impl PlanningSlice {
             compared: self.compared.clone(),
             put_back: self.put_back.clone(),
             all_changes: self.all_changes.clone(),
+            goal: self.goal.clone(),
             what: what.to_owned(),
         }
     }
@@ -305,6 +309,10 @@ impl PlanningSlice {
         self.compared = draft.compared;
         self.put_back = draft.put_back;
         self.all_changes = draft.all_changes;
+        if !draft.goal.is_empty() {
+            self.facts.set_goal(&draft.goal);
+            self.goal = draft.goal;
+        }
         self.adopt_plan(draft.outline, draft.roadmap);
         true
     }

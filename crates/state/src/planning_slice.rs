@@ -249,6 +249,10 @@ impl PlanningSlice {
                 self.facts.set_goal(goal);
                 self.context = None;
             }
+            PlanningEvent::GoalReworded { goal } => {
+                self.goal.clone_from(goal);
+                self.facts.set_goal(goal);
+            }
             PlanningEvent::Moved { from, to, effects, resume, reason, .. } => {
                 return self.apply_move(*from, *to, effects, *resume, reason.as_ref(), at);
             }

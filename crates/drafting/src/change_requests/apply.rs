@@ -9,7 +9,7 @@ use planwright_plan::edit::{self, EditError, EditedPlan};
 use planwright_text::units::{format_counted, format_planned};
 
 use super::context_change::{ContextChange, apply_context_change, has_same_limits};
-use super::{OpenReason, ParsedChangeRequest, PlanApproach, RequestedChange};
+use super::{GoalRestatement, OpenReason, ParsedChangeRequest, PlanApproach, RequestedChange};
 
 /// A change that was made.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +34,8 @@ pub struct RequestOutcome {
     pub open: Vec<String>,
     /// Options that the plan should follow, each with the words that ask for it; whoever drafts can switch.
     pub approaches: Vec<(PlanApproach, String)>,
+    /// Facts of the goal in other words; whoever drafts can plan with them.
+    pub restatements: Vec<(GoalRestatement, String)>,
 }
 
 /// Applies a parsed request. The given plan is never modified; what no operation names stays as it is.
@@ -50,6 +52,7 @@ pub fn apply_change_request(
         made: Vec::new(),
         open: Vec::new(),
         approaches: Vec::new(),
+        restatements: Vec::new(),
     };
     for clause in &parsed.clauses {
         let text = clause.text.as_str();
@@ -58,6 +61,9 @@ pub fn apply_change_request(
             RequestedChange::Context(changes) => outcome.apply_limits(text, changes, today),
             RequestedChange::Approach(approach) => {
                 outcome.approaches.push((*approach, text.to_owned()));
+            }
+            RequestedChange::Restatement(restated) => {
+                outcome.restatements.push((restated.clone(), text.to_owned()));
             }
             RequestedChange::Undo => {}
             RequestedChange::Kind => {

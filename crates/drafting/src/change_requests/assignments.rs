@@ -1,5 +1,6 @@
 //! Change requests about who does a task, and about its dates.
 
+use jiff::civil::Date;
 use planwright_model::{DateField, PlanDate, PlanEdit, PlanNode, TaskAssignee};
 
 use super::ClauseContext;
@@ -127,7 +128,35 @@ fn parse_owner(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<Pla
         let dated = parse_day_span(name, context.today).is_some();
         set(nodes, name).filter(|_| !dated)
     });
-    first_reading(doing.chain(done_by))
+    first_reading(doing.chain(done_by).chain([owner_by_verb(context, text)]))
+}
+
+/// "Anna books the travel": somebody does what the title of a task says.
+fn owner_by_verb(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
+    let text = text.replace(" will ", " ").replace(" should ", " ").replace(" can ", " ");
+    let words: Vec<&str> = text.split(' ').collect();
+    for names in 1..=2.min(words.len().saturating_sub(2)) {
+        let name = words[..names].join(" ");
+        let own = ["I", "I'll", "We"].contains(&name.as_str());
+        let Some(owner) = (if own { Some(String::new()) } else { parse_name(&name) }) else {
+            continue;
+        };
+        let title = format!("{} {}", base_verb(words[names]), words[names + 1..].join(" "));
+        if let Ok(node) = context.finder.find_one(&title) {
+            return Some(Ok(vec![PlanEdit::Assign { node: node.id.clone(), owner }]));
+        }
+    }
+    None
+}
+
+/// Returns a verb without the ending of the third person: "books", "carries", "watches".
+fn base_verb(verb: &str) -> String {
+    if let Some(base) = verb.strip_suffix("ies") {
+        return format!("{base}y");
+    }
+    let sibilant = ["ches", "shes", "sses", "xes", "oes"].iter().any(|end| verb.ends_with(end));
+    let cut = if sibilant { 2 } else { usize::from(verb.ends_with('s') && !verb.ends_with("ss")) };
+    verb[..verb.len() - cut].to_owned()
 }
 
 /// "X is due on Friday", "X not before 3 December", "the visit is on January 12 at 14:00".
@@ -219,14 +248,32 @@ fn set_dates(
     let cuts = split_at_words(text, words).into_iter();
     first_reading(cuts.map(|(nodes, day)| {
         let day = strip_phrase_suffix(day, &["at the latest", "at the earliest"]).unwrap_or(day);
+        let span = || parse_day_span(day, context.today);
         let date = match field {
-            DateField::NotBefore => {
-                PlanDate::on_day(parse_day_span(day, context.today).map(|span| span.0)?)
+            DateField::NotBefore => PlanDate::on_day(span()?.0),
+            // "by Christmas" is before it is over.
+            DateField::Due => {
+                let by = || Some(PlanDate::on_day(span()?.0));
+                parse_plan_date(day, context.today).or_else(by)?
             }
-            _ => parse_plan_date(day, context.today)?,
+            _ => match parse_plan_date(day, context.today) {
+                Some(date) => date,
+                None => return Some(window_nodes(context, nodes, span()?)),
+            },
         };
         Some(date_nodes(context, nodes, date, field))
     }))
+}
+
+/// Keeps tasks within a span of days: "move the dinner to January".
+fn window_nodes(
+    context: &ClauseContext<'_>,
+    nodes: &str,
+    (from, to): (Date, Date),
+) -> Result<Vec<PlanEdit>, OpenReason> {
+    let mut edits = date_nodes(context, nodes, PlanDate::on_day(from), DateField::NotBefore)?;
+    edits.extend(date_nodes(context, nodes, PlanDate::on_day(to), DateField::Due)?);
+    Ok(edits)
 }
 
 fn date_nodes(

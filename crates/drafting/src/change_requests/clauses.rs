@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::open_reason::{ClauseReading, first_reading};
 use super::{ClauseContext, ContextChange, RequestClause, RequestedChange};
-use super::{approach, edits, limits, people, phrase, remarks};
+use super::{approach, edits, limits, people, phrase, remarks, restatement};
 use crate::kind_words;
 
 /// The most pieces of one sentence that are tried in every grouping, and of one clause.
@@ -23,6 +23,9 @@ impl ClauseContext<'_> {
         }
         if let Some(why) = remarks::parse_detail(self, text) {
             return Some(Err(why));
+        }
+        if let Some(restated) = restatement::parse_restatement(self, text) {
+            return Some(Ok(RequestedChange::Restatement(restated)));
         }
         let people = people::parse_people(text).map(|people| Ok(RequestedChange::Context(people)));
         let done = remarks::parse_done(self, text).map(|done| done.map(RequestedChange::Edits));

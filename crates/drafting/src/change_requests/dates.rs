@@ -45,7 +45,7 @@ pub(super) fn parse_day_span(text: &str, today: Date) -> Option<(Date, Date)> {
         let (day, _) = parse_day_span(day, today)?;
         return span(monday_of(day), 6);
     }
-    parse_month(&lower, today).or_else(|| {
+    parse_month(&lower, today).or_else(|| parse_part_of_month(&lower, today)).or_else(|| {
         let day = parse_date(text, today)?;
         Some((day, day))
     })
@@ -66,6 +66,34 @@ fn parse_month(lower: &str, today: Date) -> Option<(Date, Date)> {
     };
     let first = Date::new(year, month, 1).ok().filter(|_| words.next().is_none())?;
     Some((first.max(today).min(first.last_of_month()), first.last_of_month()))
+}
+
+/// Parses a part of a month: "first two weeks of January", "last week of March", "mid February", "second half of May".
+fn parse_part_of_month(lower: &str, today: Date) -> Option<(Date, Date)> {
+    let (part, month) = lower.split_once(" of ").or_else(|| lower.split_once([' ', '-']))?;
+    let (_, last) = parse_month(month.trim(), today)?;
+    let first = last.first_of_month();
+    let day = |number: i8| Date::new(last.year(), last.month(), number).ok();
+    let part = part.trim_start_matches("the ").trim();
+    let (from, to) = match part {
+        "early" | "beginning" | "start" => (first, day(10)?),
+        "mid" | "middle" => (day(11)?, day(20)?),
+        "late" | "end" => (day(21)?, last),
+        "first half" => (first, day(15)?),
+        "second half" => (day(16)?, last),
+        _ => {
+            let (which, length) = part.split_once(' ').unwrap_or((part, "week"));
+            let length =
+                if length.contains(' ') { length.to_owned() } else { format!("one {length}") };
+            let days = parse_days(&length)? - 1;
+            match which {
+                "first" => (first, first.checked_add(days.days()).ok()?),
+                "last" => (last.checked_sub(days.days()).ok()?, last),
+                _ => return None,
+            }
+        }
+    };
+    (to >= today).then_some((from.max(today), to))
 }
 
 /// Parses two days with a word between them: "from December 20 to January 3", "20 to 27 December", "Dec 20 - 27".

@@ -164,6 +164,15 @@ fn split_longer(text: &str) -> Option<(&str, EstimateChange)> {
 
 /// "an hour more for X", "30 minutes less for X".
 fn split_more(text: &str) -> Option<(&str, EstimateChange)> {
+    // Without an amount, half as much again, or a third less.
+    let some_more = ["more time for", "more time on", "give more time to", "i need more time for"];
+    if let Some(nodes) = strip_phrase_prefix(text, &some_more) {
+        return Some((nodes, EstimateChange::Times(1.5)));
+    }
+    let some_less = ["less time for", "less time on", "give less time to", "i need less time for"];
+    if let Some(nodes) = strip_phrase_prefix(text, &some_less) {
+        return Some((nodes, EstimateChange::Times(2.0 / 3.0)));
+    }
     let rest = strip_phrase_prefix(text, &["give", "plan", "allow"]).unwrap_or(text);
     split_at_words(rest, &["for", "on", "to"]).into_iter().find_map(|(amount, nodes)| {
         let (amount, sign) = strip_phrase_suffix(amount, &["more", "longer", "extra"])

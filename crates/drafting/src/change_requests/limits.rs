@@ -404,7 +404,9 @@ fn parse_slot_times(text: &str) -> Option<ContextChange> {
     let limited = strip_phrase_prefix(text, &LIMITING);
     let closed = strip_phrase_suffix(limited.unwrap_or(text), &CLOSING);
     let rest = closed.or(limited)?;
-    let rest = strip_phrase_prefix(rest, &["work on", "work in the", "work"]).unwrap_or(rest);
+    let rest = strip_phrase_prefix(rest, &["work", "time"]).unwrap_or(rest);
+    let rest =
+        strip_phrase_prefix(rest, &["on it", "on this", "for it", "for this"]).unwrap_or(rest);
     let rest = strip_phrase_prefix(rest, &["on the", "on", "in the", "during the", "in", "the"])
         .unwrap_or(rest);
     let lower = rest.to_lowercase();

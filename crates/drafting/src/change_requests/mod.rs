@@ -28,10 +28,13 @@ mod people;
 mod phrase;
 mod position;
 mod remarks;
+mod restatement;
 mod stated_hours;
 mod stems;
 #[cfg(test)]
 mod tests;
+
+use std::cell::OnceCell;
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
@@ -40,8 +43,13 @@ pub(crate) use amounts::parse_first_day;
 pub use apply::{MadeChange, RequestOutcome, apply_change_request};
 pub use context_change::{ContextChange, DayPart, apply_context_change, has_same_limits};
 pub use open_reason::OpenReason;
+pub use restatement::GoalRestatement;
+pub(crate) use stems::stem_word as stem_goal_word;
 
-use crate::offline::PlanApproach;
+use crate::kind_words::BUILT_IN;
+use crate::offline::blueprint::Blueprint;
+use crate::offline::goal::CalendarRegion;
+use crate::offline::{Goal, GoalParseContext, PlanApproach};
 use node_finder::NodeFinder;
 use planwright_model::{PlanContext, PlanEdit, PlanOutline, Roadmap, TaskId};
 
@@ -80,6 +88,8 @@ pub enum RequestedChange {
     Context(Vec<ContextChange>),
     /// The option that the plan should follow.
     Approach(PlanApproach),
+    /// A fact of the goal in other words; what the plan makes of it follows.
+    Restatement(GoalRestatement),
     /// Another kind of plan; the words of the clause name it.
     Kind,
     /// The last change is undone.
@@ -102,6 +112,14 @@ impl ParsedChangeRequest {
         self.clauses.iter().flat_map(|clause| match &clause.change {
             RequestedChange::Context(changes) => changes.as_slice(),
             _ => &[],
+        })
+    }
+
+    /// Facts of the goal in other words.
+    pub fn restatements(&self) -> impl Iterator<Item = &GoalRestatement> {
+        self.clauses.iter().filter_map(|clause| match &clause.change {
+            RequestedChange::Restatement(restated) => Some(restated),
+            _ => None,
         })
     }
 
@@ -141,6 +159,8 @@ struct ClauseContext<'a> {
     limits: &'a PlanContext,
     planned_end: Option<Date>,
     roadmap: Option<&'a Roadmap>,
+    /// The goal, parsed when a clause may be about it.
+    parsed_goal: OnceCell<Goal>,
 }
 
 impl<'a> ClauseContext<'a> {
@@ -158,7 +178,31 @@ impl<'a> ClauseContext<'a> {
             limits,
             planned_end,
             roadmap,
+            parsed_goal: OnceCell::new(),
         }
+    }
+
+    /// Returns what the goal of the plan states.
+    fn goal(&self) -> &Goal {
+        self.parsed_goal.get_or_init(|| self.parse_goal(&self.limits.goal_text))
+    }
+
+    fn parse_goal(&self, text: &str) -> Goal {
+        let days = u16::try_from(self.working_days).unwrap_or(7).max(1);
+        let region = CalendarRegion::from_calendar(&self.limits.calendar);
+        Goal::parse(text, GoalParseContext::new(self.today, days).in_region(region))
+    }
+
+    /// Returns the built-in kind of the plan.
+    fn blueprint(&self) -> Option<&'static Blueprint> {
+        BUILT_IN.find_blueprint(self.limits.pattern.as_ref()?)
+    }
+
+    /// Returns whether a word names the thing that the plan is about: "offsite", "wedding".
+    fn is_event_noun(&self, word: &str) -> bool {
+        let noun = self.blueprint().and_then(|kind| kind.noun.as_ref());
+        let last = noun.and_then(|noun| noun.get_ref().rsplit(' ').next());
+        last.is_some_and(|noun| noun.eq_ignore_ascii_case(word))
     }
 
     /// Returns the end that an earlier or later one is counted from: the planned one if it is earlier, the allowed one if

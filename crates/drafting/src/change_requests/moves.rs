@@ -93,7 +93,10 @@ fn parse_ends(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<Plan
     const FIRST_OPENINGS: [&str; 6] =
         ["start with", "begin with", "first do", "first of all do", "prioritize", "start out with"];
     const LAST_OPENINGS: [&str; 4] = ["end with", "finish with", "close with", "leave for last"];
-    const FIRST_ENDS: [&str; 17] = [
+    const FIRST_ENDS: [&str; 20] = [
+        "must be done first",
+        "should be done first",
+        "has to be done first",
         "to the very start",
         "to the start",
         "to the front",

@@ -43,8 +43,20 @@ const MARKED: [&str; 13] = [
 ];
 
 /// Nouns for nodes: they say what kind of node is meant and are not part of its name.
-const NODE_NOUNS: [&str; 8] =
-    ["task", "step", "phase", "part", "stage", "milestone", "item", "work"];
+const NODE_NOUNS: [&str; 12] = [
+    "task",
+    "step",
+    "phase",
+    "part",
+    "stage",
+    "milestone",
+    "item",
+    "work",
+    "question",
+    "thing",
+    "point",
+    "business",
+];
 
 /// Words that do not tell titles apart.
 const WEAK_WORDS: [&str; 17] = [

@@ -76,7 +76,10 @@ fn strip_having(text: &str) -> &str {
 
 /// Reads who works on it. With hours, a name alone is enough.
 fn parse_helpers(text: &str, timed: bool) -> Option<Vec<String>> {
-    const JOINING: [&str; 24] = [
+    const JOINING: [&str; 27] = [
+        "share the work",
+        "share it",
+        "do the work together",
         "work on it together",
         "work on this together",
         "are working on it",

@@ -2,7 +2,7 @@
 //! stem need not be a word.
 
 /// Returns the stem of a word in lower case.
-pub(super) fn stem_word(word: &str) -> String {
+pub(crate) fn stem_word(word: &str) -> String {
     let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
     if !word.is_ascii() {
         return word.to_owned();

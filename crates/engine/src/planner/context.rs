@@ -77,6 +77,26 @@ impl Planner {
         }
     }
 
+    /// The context of a goal with everything else that the person said and answered.
+    pub(super) fn new_plan_context(
+        &self,
+        talk: &PlanningSlice,
+        goal: &str,
+        now: Timestamp,
+    ) -> PlanContext {
+        let today = self.local_date(now);
+        let start = today.tomorrow().unwrap_or(today);
+        let mut context = self.profile.new_context(goal, start, &self.time_zone);
+        said::apply_later_limits(&mut context, &talk.facts);
+        let read_as = self.goal_parse_context(now);
+        for (key, answer) in talk.answers.iter().filter(|(key, _)| *key != KIND_QUESTION) {
+            // An answer that can't be read was asked again when it was given.
+            let _ = answers::apply_answer(&mut context, key, answer, read_as);
+        }
+        context.pattern = talk.pattern.as_ref().map(|choice| choice.pattern.clone());
+        context
+    }
+
     pub(super) fn collect_context(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
         let watch =
             trace::ToolTraceTimer::start(talk, PlanningToolName::ContextElicitor, &self.session);

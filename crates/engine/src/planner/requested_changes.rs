@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use super::outline::outline_drafted_event;
 use super::{Planner, StageResult, preservation, trace};
 use planwright_drafting::change_requests::{
-    ChangeRequestSource, MadeChange, apply_change_request, parse_change_request,
+    ChangeRequestSource, GoalRestatement, MadeChange, apply_change_request, parse_change_request,
 };
 use planwright_drafting::offline::{self, PlanApproach};
 use planwright_model::event::PlanningEvent;
@@ -126,6 +126,12 @@ impl Planner {
         draft.roadmap = outcome.roadmap;
         draft.open.extend(outcome.open);
         draft.record_made(text, outcome.made, from, now);
+        for (restated, words) in outcome.restatements {
+            match self.restate_goal(talk, draft, &restated, now) {
+                Ok(effect) => draft.met.push(effect),
+                Err(why) => draft.open.push(format!("{words} ({why})")),
+            }
+        }
         for (wanted, words) in outcome.approaches {
             match self.switch_option(talk, wanted, draft) {
                 Ok((rebuilt, effect)) => {
@@ -138,6 +144,58 @@ impl Planner {
                 Err(why) => draft.open.push(format!("{words} ({why})")),
             }
         }
+    }
+
+    /// Plans the goal in other words: what a draft of them makes different is changed in the plan, and nothing else.
+    fn restate_goal(
+        &self,
+        talk: &PlanningSlice,
+        draft: &mut RequestedDraft,
+        restated: &GoalRestatement,
+        now: Timestamp,
+    ) -> Result<String, String> {
+        let from = draft.outline.version;
+        let said = draft.outline.plan_context.goal_text.clone();
+        let contexts = [
+            self.new_plan_context(talk, &said, now),
+            self.new_plan_context(talk, &restated.goal, now),
+        ];
+        let nodes = draft.roadmap.as_ref().map_or(&draft.outline.nodes, |roadmap| &roadmap.nodes);
+        let approach = draft.roadmap.as_ref().and_then(chosen_approach);
+        let redraft =
+            offline::redraft_goal(contexts, &self.library, self.local_date(now), approach, nodes)
+                .map_err(|error| error.to_string())?;
+        let free = |edit: &PlanEdit| {
+            edit.affected_nodes().into_iter().all(|node| !talk.locked.contains(node))
+        };
+        let edits: Vec<PlanEdit> = redraft.edits.into_iter().filter(free).collect();
+        let mut nodes = Vec::new();
+        if !edits.is_empty() {
+            let edited =
+                edit::apply_edits(&draft.outline, draft.roadmap.as_ref(), &edits, &talk.locked)
+                    .map_err(|error| error.to_string())?;
+            draft.outline = edited.outline;
+            draft.roadmap = edited.roadmap;
+            nodes = edited.node_ids;
+        }
+        let pattern = draft.outline.plan_context.pattern.take();
+        draft.outline.plan_context = planwright_model::PlanContext { pattern, ..redraft.context };
+        let tasks = match nodes.len() {
+            0 => "no task names it".to_owned(),
+            count => format!("{} changed", units::format_counted(count, "task")),
+        };
+        let change = MadeChange {
+            text: restated.words.clone(),
+            edits,
+            action: AdaptationAction::Rename,
+            node_ids: nodes,
+            effect: format!("{}; {tasks}", restated.describe()),
+        };
+        let effect = change.effect.clone();
+        draft.record_made(&restated.words, vec![change], from, now);
+        draft.met.pop();
+        draft.events.push(PlanningEvent::GoalReworded { goal: restated.goal.clone() });
+        Ok(effect)
     }
 
     /// The roadmap of another option, with what the person decided before. Before there is one, the change request waits
@@ -245,6 +303,12 @@ impl RequestedDraft {
             self.events.push(PlanningEvent::RequestRead { text, edits });
         }
     }
+}
+
+/// The option that a roadmap follows.
+fn chosen_approach(roadmap: &Roadmap) -> Option<PlanApproach> {
+    let chosen = roadmap.options_tried.iter().find(|option| option.chosen)?;
+    PlanApproach::ALL.into_iter().find(|approach| approach.id() == chosen.id)
 }
 
 /// The last day that anything is planned on.

@@ -50,6 +50,11 @@ pub enum PlanningEvent {
         /// What was changed, in words.
         what: String,
     },
+    /// A change request said a fact of the goal otherwise; the draft follows it as it stands.
+    GoalReworded {
+        /// The goal in the words that apply now.
+        goal: String,
+    },
     /// The controller moved by a row of its table.
     Moved {
         row: String,
@@ -298,6 +303,7 @@ impl PlanningEvent {
             Self::Began { .. } => "planning.began",
             Self::GoalSet { .. } => "planning.goal_set",
             Self::Restated { .. } => "planning.restated",
+            Self::GoalReworded { .. } => "planning.goal_reworded",
             Self::Moved { .. } => "planning.moved",
             Self::ContextSet { .. } => "planning.context_set",
             Self::QuestionsFound { .. } => "planning.questions_found",

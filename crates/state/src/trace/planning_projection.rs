@@ -114,6 +114,7 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         }
         PlanningEvent::Restated { what, .. } => format!("planning again {what}"),
         PlanningEvent::GoalSet { goal } => format!("the goal is \"{goal}\""),
+        PlanningEvent::GoalReworded { goal } => format!("the goal is now \"{goal}\""),
         PlanningEvent::Moved { to, why, .. } => {
             body = Some(why.join("\n")).filter(|why| !why.is_empty());
             position_text(*to)

@@ -129,6 +129,10 @@ fn push_understood(
             RequestedChange::Approach(_) => {
                 lines.push(RequestReadingLine::new(LABEL, words, "another version of the plan"));
             }
+            RequestedChange::Restatement(restated) => {
+                let said = clean_line(&restated.describe()).into_owned();
+                lines.push(RequestReadingLine::new(LABEL, said, "the tasks that name it follow"));
+            }
             RequestedChange::Kind => {
                 lines.push(RequestReadingLine::new(LABEL, words, "another kind of plan"));
             }

@@ -69,6 +69,7 @@ fn note_change(change: &RequestedChange) -> String {
             all(changes.iter().map(|change| change.describe(TODAY)).collect())
         }
         RequestedChange::Approach(approach) => format!("option {}", approach.id()),
+        RequestedChange::Restatement(restated) => format!("goal: {}", restated.goal),
         RequestedChange::Kind => "kind".to_owned(),
         RequestedChange::Undo => "undo".to_owned(),
         RequestedChange::Open(Some(why)) => format!("open: {why}"),

@@ -22,7 +22,7 @@ const GOALS: [&str; 4] = [
     "move house by the end of August",
 ];
 
-fn planned(goal: &str) -> SamplePlan {
+pub(super) fn planned(goal: &str) -> SamplePlan {
     let start = TODAY.tomorrow().unwrap();
     let context = PlanContext::new(goal, start, "Europe/Berlin");
     let draft = draft_outline(context, &LIBRARY, TODAY, SubtypeProposals::Off).unwrap();

@@ -140,3 +140,35 @@ fn only_what_changed_is_called_made_and_the_rest_says_why() {
     assert!(open[0].contains("no change"), "{open:?}");
     assert!(open[1].contains("no task matches \"rocket\""), "{open:?}");
 }
+
+/// The titles of a draft that contain some words.
+fn titles_with(talk: &Talk, words: &str) -> usize {
+    nodes(talk).values().filter(|node| node.title.contains(words)).count()
+}
+
+#[test]
+fn a_fact_of_the_goal_in_other_words_changes_the_tasks_that_name_it_and_keeps_edits() {
+    let goal = "organize a team offsite in Lisbon in March for 12 people, budget 9k";
+    let mut talk = Talk::about(goal, once());
+    talk.answer(asked("rename the first task to Say what it is for"));
+    let before = nodes(&talk);
+    let named = titles_with(&talk, "Lisbon");
+    assert!(named > 0);
+    talk.answer(asked("it should be in Porto, not Lisbon"));
+    assert_eq!((titles_with(&talk, "Lisbon"), titles_with(&talk, "Porto")), (0, named));
+    assert_eq!(titles_with(&talk, "Say what it is for"), 1);
+    assert!(talk.state.planning.goal.contains("in Porto in March for 12 people"));
+    assert!(talk.state.planning.open_changes.is_empty(), "{:?}", talk.state.planning.open_changes);
+    assert_eq!(talk.state.planning.broken_facts().count(), 0);
+    let after = nodes(&talk);
+    let changed = before.iter().filter(|(id, node)| after.get(*id) != Some(node)).count();
+    let mentions = |node: &&PlanNode| format!("{node:?}").contains("Lisbon");
+    assert_eq!(changed, before.values().filter(mentions).count());
+
+    let counted = titles_with(&talk, "12 people");
+    assert!(counted > 0);
+    talk.answer(asked("make it 15 people instead of 12"));
+    assert_eq!((titles_with(&talk, "12 people"), titles_with(&talk, "15 people")), (0, counted));
+    talk.answer(asked("undo that"));
+    assert_eq!(titles_with(&talk, "12 people"), counted);
+}
