@@ -4,6 +4,7 @@
 //! taken if it is good enough and no other is near; otherwise the person is asked. A goal without substance is not
 //! planned at all.
 
+mod example_model;
 mod main_verb;
 mod score;
 mod small_task;
@@ -18,6 +19,7 @@ use planwright_model::{NodeOrigin, PatternSpec, PatternType};
 use super::blueprint::{Blueprint, TemplateLibrary};
 use super::goal::Goal;
 
+use example_model::ExampleRanking;
 pub use score::is_match_word;
 
 /// The score from which on a kind is taken without asking.
@@ -127,7 +129,8 @@ pub fn select_kind(
     small_task::weigh_small_kinds(goal, &mut scored);
     // A stable sort, so that the person's own kinds come first among equals.
     scored.sort_by(|a, b| b.points.total_cmp(&a.points));
-    let verdict = judge(goal, &scored);
+    let examples = example_model::rank_by_examples(&goal.text);
+    let verdict = question_verdict(judge(goal, &scored), goal, &scored, &examples);
     let explanations = explain(&scored, verdict);
     let mut candidates: Vec<KindCandidate> = scored
         .iter()
@@ -135,6 +138,9 @@ pub fn select_kind(
         .take(OFFERED)
         .map(|found| KindCandidate::from_blueprint(found.file, found.score(), found.points))
         .collect();
+    if verdict == KindVerdict::Unsure {
+        offer_likely_kinds(library, &examples, &mut candidates);
+    }
     add_broad_kinds(library, &mut candidates);
     let mut pick = KindPick { verdict, candidates, explanations };
     propose_subtype(&mut pick, goal, proposals);
@@ -162,6 +168,56 @@ fn judge(goal: &Goal, scored: &[score::ScoredKind<'_>]) -> KindVerdict {
         KindVerdict::Unsure
     } else {
         KindVerdict::Sure
+    }
+}
+
+/// The places of the examples' ranking in which a kind must be to be taken without a question.
+const CONFIRMED_PLACES: usize = 2;
+
+/// Asks where the words of the whole goal lead elsewhere than the match words.
+fn question_verdict(
+    verdict: KindVerdict,
+    goal: &Goal,
+    scored: &[score::ScoredKind<'_>],
+    examples: &ExampleRanking,
+) -> KindVerdict {
+    let Some(best) = scored.first() else { return verdict };
+    let place = examples.place(&best.file.name);
+    let doubted = place.is_some_and(|place| place >= CONFIRMED_PLACES);
+    match verdict {
+        KindVerdict::Sure if doubted && goal.proposed.is_none() => KindVerdict::Unsure,
+        verdict => verdict,
+    }
+}
+
+/// The score of a kind that only the examples lead to.
+const LIKELY_SCORE: f64 = 0.45;
+
+/// Orders the kinds that are asked about by both rankings together, and adds those that the examples lead to.
+fn offer_likely_kinds(
+    library: &TemplateLibrary,
+    examples: &ExampleRanking,
+    candidates: &mut Vec<KindCandidate>,
+) {
+    let own_order: Vec<String> =
+        candidates.iter().map(|candidate| candidate.name().to_owned()).collect();
+    for name in examples.best_names(OFFERED) {
+        if let Some(file) =
+            library.named_blueprint(name).filter(|_| !own_order.iter().any(|own| own == name))
+        {
+            candidates.push(KindCandidate::from_blueprint(file, LIKELY_SCORE, 0.0));
+        }
+    }
+    let share = |place: Option<usize>| place.map_or(0.0, |place| 1.0 / (place + 1) as f64);
+    let rank = |candidate: &KindCandidate| {
+        share(own_order.iter().position(|own| own == candidate.name()))
+            + share(examples.place(candidate.name()))
+    };
+    candidates.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+    candidates.truncate(OFFERED);
+    for candidate in candidates {
+        candidate.score = candidate.score.min(SURE_SCORE - 0.01);
+        candidate.pattern.confidence = Some(candidate.score);
     }
 }
 
