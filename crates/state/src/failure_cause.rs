@@ -83,17 +83,20 @@ fn find_traceback_error(lines: &[(OutputStream, String)]) -> Option<FailureCause
     Some(FailureCause::plain(error.1.trim()))
 }
 
+/// Whether a line of output calls itself an error.
+pub fn is_error_line(line: &str) -> bool {
+    let lower = line.trim_start().to_lowercase();
+    let starts =
+        ["error:", "error[", "error ", "fatal:", "fatal error", "panic:", "e   ", "exception:"];
+    starts.iter().any(|start| lower.starts_with(start))
+        || [": error:", ": fatal error:", " error: "].iter().any(|part| lower.contains(part))
+        || line.contains("Error: ")
+        || line.contains("panicked at ")
+}
+
 /// The first line that calls itself an error.
 fn find_error_line(lines: &[(OutputStream, String)]) -> Option<FailureCause> {
-    let is_error = |line: &str| {
-        let lower = line.trim_start().to_lowercase();
-        let starts =
-            ["error:", "error[", "error ", "fatal:", "fatal error", "panic:", "e   ", "exception:"];
-        starts.iter().any(|start| lower.starts_with(start))
-            || [": error:", ": fatal error:", " error: "].iter().any(|part| lower.contains(part))
-            || line.contains("Error: ")
-    };
-    let found = lines.iter().position(|(_, line)| is_error(line))?;
+    let found = lines.iter().position(|(_, line)| is_error_line(line))?;
     let line = lines[found].1.trim();
     let place = lines.get(found + 1).and_then(|(_, next)| next.trim().strip_prefix("--> "));
     Some(match place {

@@ -51,7 +51,7 @@ pub use checkpoint::{Checkpoint, CheckpointError};
 pub use draft_history::{DraftSnapshot, NodeHistoryEntry, UndoDraft, node_history};
 pub use due_tasks::DueTask;
 pub use fact_slice::FactSlice;
-pub use failure_cause::{FailureCause, find_failure_cause};
+pub use failure_cause::{FailureCause, find_failure_cause, is_error_line};
 pub use model_waits::{ModelWait, ModelWaits};
 pub use plan_slice::{PlanRevision, PlanSlice, RevisionHead};
 pub use planned_commands::PlannedCommand;

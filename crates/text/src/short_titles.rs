@@ -73,9 +73,12 @@ const PREPOSITIONS: [&str; 16] = [
     "over", "to", "until", "with",
 ];
 
+/// Up to so many words may do without those in the middle.
+const MOST_WORDS: usize = 4;
+
 /// Leaves words out until the rest fits, two words at least: first the articles, then what follows the last
 /// preposition with it ("at the bank", "with Ben": what is left says less, but nothing else), then words from the one
-/// before the last on.
+/// before the last on. A long sentence would say something else without its middle: it is cut at its end.
 fn drop_words(title: &str, cols: usize) -> String {
     let mut words: Vec<&str> = title.split_whitespace().collect();
     while display_width(&words.join(" ")) > cols && words.len() > 2 {
@@ -84,7 +87,7 @@ fn drop_words(title: &str, cols: usize) -> String {
             words.remove(at);
         } else if let Some(at) = (2..last).rev().find(|at| PREPOSITIONS.contains(&words[*at])) {
             words.truncate(at);
-        } else if is_needed(&words, last - 1) {
+        } else if words.len() > MOST_WORDS || is_needed(&words, last - 1) {
             break;
         } else {
             words.remove(last - 1);
@@ -143,6 +146,8 @@ mod tests {
         let places = ["Choose paint at OBI with Ben", "Sign the contract at the bank"];
         assert_eq!(short(&places, 20), ["Choose paint at OBI", "Sign contract"]);
         assert_eq!(short(&["Fuzz for 2 minutes"], 16), ["Fuzz for 2 minu…"]);
+        let sentence = ["Write down who reads it and what they get"];
+        assert_eq!(short(&sentence, 36), ["Write down who reads it and what th…"]);
     }
 
     #[test]

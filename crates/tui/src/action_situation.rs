@@ -116,6 +116,9 @@ impl ActionSituation<'_> {
             A::Fork if self.state.plan.current.is_none() => {
                 Some("there is no plan yet at this moment".to_owned())
             }
+            A::DueTask if self.state.planning.schedule.is_none() => {
+                Some("this plan has no dates".to_owned())
+            }
             A::Follow if self.ui.focus == PaneFocus::Graph && self.ui.graph.following => {
                 Some("already following".to_owned())
             }

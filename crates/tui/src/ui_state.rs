@@ -140,6 +140,12 @@ pub(crate) struct OutputUi {
     pub(crate) top: usize,
     /// What is searched for, and the line of the last match.
     pub(crate) search: Option<(String, Option<usize>)>,
+    /// Only lines with what is searched for.
+    pub(crate) only_matches: bool,
+    /// The line of the error that was gone to.
+    pub(crate) error: Option<usize>,
+    /// Long lines are not wrapped but shown from this column on.
+    pub(crate) unwrapped_from: Option<usize>,
     /// The pane that gets the focus back.
     pub(crate) opened_from: PaneFocus,
 }
@@ -153,6 +159,9 @@ impl Default for OutputUi {
             following: true,
             top: 0,
             search: None,
+            only_matches: false,
+            error: None,
+            unwrapped_from: None,
             opened_from: PaneFocus::Graph,
         }
     }

@@ -214,7 +214,7 @@ impl HomeScreen {
             KeyAction::FocusNext => self.turn_focus(1),
             KeyAction::FocusPrevious => self.turn_focus(-1),
             KeyAction::RemoveSession => return self.dismiss_or_remove(),
-            KeyAction::Today => self.set_focus(HomeFocus::Today),
+            KeyAction::Today => self.go_to_due(),
             KeyAction::TodayDone => return self.mark_item(true),
             KeyAction::TodaySkip => return self.mark_item(false),
             KeyAction::TodayLater => return self.ask_when(),

@@ -233,6 +233,13 @@ impl HomeScreen {
         self.view.items.is_empty()
     }
 
+    /// Today, at the first thing that is due: what is late, then what is planned for today, then what comes next.
+    fn go_to_due(&mut self) {
+        self.set_focus(HomeFocus::Today);
+        let open = self.agenda.items.iter().position(|item| !item.due.status.is_settled());
+        self.today_at = open.unwrap_or(0);
+    }
+
     /// The first item of today that is still to be done, else the first that is.
     fn first_open_item(&self) -> usize {
         let open = |at: &usize| !self.agenda.items[*at].due.status.is_settled();

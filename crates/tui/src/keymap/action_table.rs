@@ -104,8 +104,13 @@ actions! {
     FullScreen "full_screen" Screen Look ["z"] "full screen";
     AllOutput "all_output" Output Look ["T"] "output of all tasks, or of this one";
     CopyOutput "copy_output" Output Look ["y"] "copy the output";
+    OnlyMatches "only_matches" Output Look ["="] "only lines that match, or all of them";
+    WrapOutput "wrap_output" Output Look ["Z"] "wrap long lines, or show them from a column on";
+    FirstError "first_error" Output Look [] "the first error in the output";
+    PageOutput "page_output" Output Look ["Ctrl-G"] "the whole output in $PAGER";
     Follow "follow" Screen Look ["f"] "follow what runs";
     Zoom "zoom" Graph Look ["Z"] "change the scale";
+    DueTask "due_task" Screen Look ["t"] "today: the task that is due";
     HideUnchanged "hide_unchanged" Graph Look ["="] "hide or show unchanged rows";
     SortNext "sort_next" Table Look [","] "sort by the next column";
     SortPrevious "sort_previous" Table Look [] "sort by the previous column";

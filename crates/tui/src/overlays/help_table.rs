@@ -83,6 +83,8 @@ pub(super) const RUN: HelpSection = HelpSection {
         (&[A::RetryFailed, A::SkipFailed], "retry, skip a failure"),
         (&[A::EditFailed, A::CopyFailed], "edit, copy a failure"),
         (&[A::AllOutput, A::CopyOutput], "all output, copy it"),
+        (&[A::OnlyMatches, A::WrapOutput], "only matches, wrap"),
+        (&[A::PageOutput], "output in the pager"),
         (&[A::RequestChanges], "request changes"),
         (&[A::Undo, A::Redo], "undo, redo"),
         (&[A::Editor], "edit as a file"),

@@ -363,20 +363,38 @@ fn focus_hints(cx: &PaneContext<'_>, run: Option<KeyHint>) -> Vec<KeyHint> {
         }
         PaneFocus::Output => {
             let moves = cx.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]);
-            let all = if cx.ui.output.all_tasks { "this task" } else { "all tasks" };
-            return vec![
-                (moves, "move".into()),
-                (key(KeyAction::Search), "search".into()),
-                (key(KeyAction::Follow), "follow".into()),
-                (key(KeyAction::FullScreen), "full screen".into()),
-                (key(KeyAction::CopyOutput), "copy".into()),
-                (key(KeyAction::AllOutput), all.into()),
-                (key(KeyAction::Back), "back".into()),
-            ];
+            let mut hints = vec![(moves, "move".into()), (key(KeyAction::Search), "search".into())];
+            hints.extend(output_hints(cx));
+            return hints;
         }
         PaneFocus::Approval | PaneFocus::Files | PaneFocus::Scrub => Vec::new(),
     };
     hints.extend(run);
+    hints
+}
+
+/// What can be done with a log, most used first; what was searched for changes what `n` and `=` do.
+fn output_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
+    let key = |action| cx.keymap.key_hint(action);
+    let ui = &cx.ui.output;
+    let mut hints: Vec<KeyHint> = match (&ui.search, ui.only_matches) {
+        (None, _) => vec![(key(KeyAction::NextHit), "error".into())],
+        (Some(_), only) => vec![
+            (key(KeyAction::NextHit), "next match".into()),
+            (key(KeyAction::OnlyMatches), if only { "all lines" } else { "only matches" }.into()),
+        ],
+    };
+    if !ui.following {
+        hints.push((key(KeyAction::Follow), "follow".into()));
+    }
+    hints.push((key(KeyAction::FullScreen), "full screen".into()));
+    let wrap = if ui.unwrapped_from.is_some() { "wrap" } else { "don't wrap" };
+    hints.push((key(KeyAction::WrapOutput), wrap.into()));
+    hints.push((key(KeyAction::PageOutput), "pager".into()));
+    hints.push((key(KeyAction::CopyOutput), "copy".into()));
+    let all = if ui.all_tasks { "this task" } else { "all tasks" };
+    hints.push((key(KeyAction::AllOutput), all.into()));
+    hints.push((key(KeyAction::Back), "back".into()));
     hints
 }
 

@@ -38,14 +38,17 @@ pub(crate) enum NeedItem {
 #[derive(Debug, Default)]
 pub(crate) struct NeedsCache {
     seq: Option<Seq>,
+    /// When the list has to be made again, because a task of the person's comes up then.
+    next_start: Option<Timestamp>,
     pub(crate) items: Vec<NeedItem>,
     pub(crate) skips: SkipRoots,
 }
 
 impl NeedsCache {
     /// Looks at the tasks again if something happened.
-    pub(crate) fn update(&mut self, state: &SessionState) {
-        if self.seq == Some(state.seq) {
+    pub(crate) fn update(&mut self, state: &SessionState, now: Timestamp) {
+        let is_current = self.next_start.is_none_or(|start| now < start);
+        if self.seq == Some(state.seq) && is_current {
             return;
         }
         let counts = state.tasks.status_counts();
@@ -57,10 +60,22 @@ impl NeedsCache {
         failed.sort_by_key(|task| state.tasks.row(*task).finished_at);
         let mut items: Vec<NeedItem> = failed.into_iter().map(NeedItem::Failure).collect();
         items.extend(state.requests.open.keys().map(|id| NeedItem::Request(*id)));
-        items.extend(with_status(counts.yours, TaskStatus::Yours).map(NeedItem::Yours));
+        let yours: Vec<(usize, Option<Timestamp>)> = with_status(counts.yours, TaskStatus::Yours)
+            .map(|task| (task, planned_start(state, task)))
+            .collect();
+        let (later, due): (Vec<_>, Vec<_>) =
+            yours.into_iter().partition(|(_, start)| start.is_some_and(|start| start > now));
+        items.extend(due.into_iter().map(|(task, _)| NeedItem::Yours(task)));
+        let next_start = later.into_iter().filter_map(|(_, start)| start).min();
         let skips = SkipRoots::from_tasks(&state.tasks);
-        *self = Self { seq: Some(state.seq), items, skips };
+        *self = Self { seq: Some(state.seq), next_start, items, skips };
     }
+}
+
+/// When a task is planned to start, if its plan has dates.
+fn planned_start(state: &SessionState, task: usize) -> Option<Timestamp> {
+    let schedule = state.planning.schedule.as_deref()?;
+    schedule.blocks_for_node(state.tasks.id(task)).map(|block| block.start.at).min()
 }
 
 /// How many tasks were skipped because of one, in words.

@@ -222,7 +222,17 @@ impl RowEditor {
             true => self.at + 1,
             false => self.at.checked_sub(1).unwrap_or(last),
         };
+        self.select_short_field();
         RowEditOutcome::Stay
+    }
+
+    /// A person, a time or a date is replaced as a whole by what is typed; sentences are added to.
+    fn select_short_field(&mut self) {
+        if let Some(field) = self.fields.get_mut(self.at)
+            && matches!(field.kind, RowFieldKind::Who | RowFieldKind::Time | RowFieldKind::Dates)
+        {
+            field.field.select_all();
+        }
     }
 
     fn typed_text(&self) -> &str {

@@ -412,13 +412,10 @@ impl SessionScreen {
             let lines = ApprovalPane::failed_areas(self.areas.approval, class, &rows).lines;
             let tail = self.tails.get(task, state, &self.timeline);
             let width = usize::from(lines.width).max(10);
-            let text = approval::failed_lines(
-                state,
-                task,
-                tail.map(|tail| &**tail),
-                &self.needs.skips,
-                width,
-            );
+            let size = (width, usize::from(lines.height));
+            let tail = tail.map(|tail| &**tail);
+            let skips = &self.needs.skips;
+            let text = approval::fitting_failed_lines(state, task, tail, skips, size);
             self.card.set_lines(text, usize::from(lines.height));
             self.ui.card.scroll = self.ui.card.scroll.min(self.card.max_scroll());
             return;

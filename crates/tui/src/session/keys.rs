@@ -201,9 +201,14 @@ impl SessionScreen {
             KeyAction::FullScreen => self.toggle_full_screen(),
             KeyAction::AllOutput => self.toggle_all_output(),
             KeyAction::CopyOutput => return self.copy_output(),
+            KeyAction::OnlyMatches => self.toggle_only_matches(),
+            KeyAction::WrapOutput => self.toggle_output_wrapping(),
+            KeyAction::FirstError => return self.next_output_error(None, true),
+            KeyAction::PageOutput => return self.page_output(),
             KeyAction::RetryAllFailed => self.retry_all_failed(),
             KeyAction::CopyFailed => self.copy_failed(),
             KeyAction::Zoom => self.cycle_zoom(),
+            KeyAction::DueTask => self.select_due_task(),
             KeyAction::Mark => self.toggle_mark(),
             KeyAction::SortPrevious | KeyAction::SortNext => {
                 self.ui.view.sort =

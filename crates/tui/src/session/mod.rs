@@ -277,9 +277,12 @@ impl SessionScreen {
             && self.latest.session.closed.is_none()
     }
 
-    /// The moment that is shown: the clock while something runs, else the time of the last event.
+    /// The moment that is shown: the clock on the screen of a session that can go on; the time of the last event in a
+    /// saved or stopped run, in which no time passes.
     fn shown_time(&self) -> Timestamp {
-        if self.is_ticking() {
+        let stopped =
+            self.latest.session.closed.is_some() || self.latest.run.phase == RunPhase::Interrupted;
+        if self.shown.is_none() && !self.is_saved() && !stopped {
             return (self.clock)();
         }
         self.state().at.unwrap_or_else(self.clock)

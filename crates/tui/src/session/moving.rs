@@ -61,6 +61,9 @@ impl SessionScreen {
             (PaneFocus::Files, KeyAction::Down) => self.move_in_files(1),
             (PaneFocus::Output, KeyAction::Up) => self.move_in_output(-1),
             (PaneFocus::Output, KeyAction::Down) => self.move_in_output(1),
+            (PaneFocus::Output, KeyAction::Left | KeyAction::Right) => {
+                return self.move_aside_in_output(action == KeyAction::Right);
+            }
             (PaneFocus::Approval, KeyAction::Up) => self.scroll_card(-1),
             (PaneFocus::Approval, KeyAction::Down) => self.scroll_card(1),
             _ => return ScreenEffect::Idle,
@@ -254,6 +257,7 @@ impl SessionScreen {
         }
         if self.ui.focus == PaneFocus::Output {
             if self.ui.output.search.take().is_some() {
+                self.ui.output.only_matches = false;
                 return ScreenEffect::Draw;
             }
             return self.close_output();

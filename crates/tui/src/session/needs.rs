@@ -19,8 +19,9 @@ use planwright_text::clean_line;
 impl SessionScreen {
     /// Works out what waits, and reads the causes of the failures that are on the screen.
     pub(super) fn update_needs(&mut self) -> Result<(), RecordSourceError> {
+        let now = self.shown_time();
         let state = self.shown.as_deref().unwrap_or(&self.latest);
-        self.needs.update(state);
+        self.needs.update(state, now);
         let shown = self.needs.items.iter().take(MOST_ROWS).filter_map(|item| match item {
             NeedItem::Failure(task) => Some(state.tasks.id(*task).clone()),
             NeedItem::Request(_) | NeedItem::Yours(_) => None,
@@ -34,7 +35,8 @@ impl SessionScreen {
 
     /// Opens the next thing that waits: the card of a failure or a question, or a task of the person's.
     pub(super) fn open_next_need(&mut self, forward: bool) -> ScreenEffect {
-        self.needs.update(self.shown.as_deref().unwrap_or(&self.latest));
+        let now = self.shown_time();
+        self.needs.update(self.shown.as_deref().unwrap_or(&self.latest), now);
         let items = &self.needs.items;
         let Some(last) = items.len().checked_sub(1) else {
             return self.show_message("Nothing needs you.");

@@ -11,6 +11,9 @@ use crate::widgets::format_counted;
 use planwright_model::TaskId;
 use planwright_state::replay::RecordSourceError;
 
+/// How many columns a key moves along lines that are not wrapped.
+const COLUMN_STEP: usize = 20;
+
 impl SessionScreen {
     /// Opens the output of the task that is looked at; pressed again, it closes.
     pub(super) fn open_output(&mut self) -> ScreenEffect {
@@ -80,15 +83,54 @@ impl SessionScreen {
     /// Moves by lines. At the end it follows again.
     pub(super) fn move_in_output(&mut self, by: isize) {
         let rows = usize::from(self.areas.output.height.saturating_sub(1)).max(1);
-        let last = self.output.total.saturating_sub(rows);
+        let last = self.output.shown_lines().saturating_sub(rows);
         let ui = &mut self.ui.output;
         ui.top = ui.top.saturating_add_signed(by).min(last);
         ui.following = by > 0 && ui.top >= last;
     }
 
+    /// Moves along lines that are not wrapped.
+    pub(super) fn move_aside_in_output(&mut self, forward: bool) -> ScreenEffect {
+        let Some(left) = &mut self.ui.output.unwrapped_from else {
+            let key = self.keymap.key_hint(crate::keymap::KeyAction::WrapOutput);
+            return self.show_message(format!("Lines are wrapped here; {key} changes that"));
+        };
+        let step = COLUMN_STEP as isize;
+        *left = left.saturating_add_signed(if forward { step } else { -step });
+        ScreenEffect::Draw
+    }
+
+    pub(super) fn toggle_output_wrapping(&mut self) -> ScreenEffect {
+        let ui = &mut self.ui.output;
+        ui.unwrapped_from = match ui.unwrapped_from {
+            Some(_) => None,
+            None => Some(0),
+        };
+        ScreenEffect::Draw
+    }
+
+    /// Shows only lines with what was searched for, or all of them again around the same place.
+    pub(super) fn toggle_only_matches(&mut self) -> ScreenEffect {
+        let Some((_, at)) = self.ui.output.search.clone() else {
+            let key = self.keymap.key_hint(crate::keymap::KeyAction::Search);
+            return self
+                .show_message(format!("{key} searches first; then this leaves out the rest"));
+        };
+        let ui = &mut self.ui.output;
+        ui.only_matches = !ui.only_matches;
+        let before = usize::from(self.areas.output.height) / 3;
+        ui.top = match (ui.only_matches, at) {
+            (false, Some(at)) => at.saturating_sub(before),
+            _ => 0,
+        };
+        ui.following = false;
+        ScreenEffect::Draw
+    }
+
     pub(super) fn toggle_all_output(&mut self) -> ScreenEffect {
         let ui = &mut self.ui.output;
-        (ui.all_tasks, ui.following, ui.search) = (!ui.all_tasks, true, None);
+        (ui.all_tasks, ui.following) = (!ui.all_tasks, true);
+        (ui.search, ui.only_matches, ui.error) = (None, false, None);
         ScreenEffect::Draw
     }
 
@@ -115,21 +157,50 @@ impl SessionScreen {
         forward: bool,
     ) -> Result<ScreenEffect, RecordSourceError> {
         let Some((query, at)) = self.ui.output.search.clone() else {
-            let key = self.keymap.key_hint(crate::keymap::KeyAction::Search);
-            return Ok(self.show_message(format!("{key} searches the output")));
+            return self.next_output_error(self.ui.output.error, forward);
         };
         let found = self.output.find_line(&mut self.history, &query, at, forward)?;
         let Some(found) = found else {
             return Ok(self.report_search(format!("No match for \"{query}\"")));
         };
         let matches = self.output.count_matches(&mut self.history, &query)?;
-        let ui = &mut self.ui.output;
-        ui.search = Some((query, Some(found)));
-        ui.following = false;
-        ui.top = found.saturating_sub(usize::from(self.areas.output.height) / 3);
+        self.ui.output.search = Some((query, Some(found)));
+        self.show_output_line(found);
         let lines = format_counted(matches, "match");
         let lines = lines.replace("matchs", "matches");
         Ok(self.report_search(format!("line {} of {}, {lines}", found + 1, self.output.total)))
+    }
+
+    /// The next or previous line that calls itself an error.
+    pub(super) fn next_output_error(
+        &mut self,
+        from: Option<usize>,
+        forward: bool,
+    ) -> Result<ScreenEffect, RecordSourceError> {
+        let Some(found) = self.output.find_error(&mut self.history, from, forward)? else {
+            let key = self.keymap.key_hint(crate::keymap::KeyAction::Search);
+            return Ok(self.show_message(format!("No line looks like an error; {key} searches")));
+        };
+        self.ui.output.error = Some(found);
+        self.show_output_line(found);
+        Ok(self.show_message(format!("error in line {} of {}", found + 1, self.output.total)))
+    }
+
+    /// Brings a line of the log into view, a third of the pane from the top.
+    fn show_output_line(&mut self, number: usize) {
+        let index = self.output.shown_index(number);
+        let ui = &mut self.ui.output;
+        ui.following = false;
+        ui.top = index.saturating_sub(usize::from(self.areas.output.height) / 3);
+    }
+
+    /// Opens the whole log in the pager.
+    pub(super) fn page_output(&mut self) -> Result<ScreenEffect, RecordSourceError> {
+        let text = self.output.whole_text(&mut self.history)?;
+        if text.is_empty() {
+            return Ok(self.show_message("There is no output to show yet".to_owned()));
+        }
+        Ok(self.request_external_action(ExternalAction::Page { text }))
     }
 
     /// Copies the log without wrapping it.

@@ -92,7 +92,7 @@ impl SessionScreen {
         self.ui.trace.cursor = line.step_before;
         self.ui.focus = line.focus_before;
         self.ui.trace.search = None;
-        self.ui.output.search = None;
+        (self.ui.output.search, self.ui.output.only_matches) = (None, false);
     }
 
     /// From tasks to steps and back.

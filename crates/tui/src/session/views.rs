@@ -40,6 +40,27 @@ impl SessionScreen {
         ScreenEffect::Draw
     }
 
+    /// Selects the task that is due: the open one that is planned first. The calendar shows today.
+    pub(super) fn select_due_task(&mut self) -> ScreenEffect {
+        let state = self.state();
+        let blocks = state.planning.schedule.iter().flat_map(|schedule| &schedule.blocks);
+        let is_open = |id| state.tasks.get(id).is_none_or(|row| !row.status.is_settled());
+        let due = blocks.filter(|block| is_open(&block.plan_node_id)).min_by_key(|b| b.start.at);
+        let Some(due) = due.map(|block| block.plan_node_id.clone()) else {
+            return self.show_message("No open task of this plan has a date");
+        };
+        let now = self.shown_time();
+        if let Some(axis) = self.plan.axis.as_ref().filter(|_| self.ui.view.kind == PlanView::Gantt)
+        {
+            let shown = axis.column_at(now) - axis.scale.step_columns();
+            self.ui.view.column = shown.max(0);
+        }
+        self.ui.graph.following = false;
+        self.ui.focus = PaneFocus::Graph;
+        self.ui.select_task(due);
+        ScreenEffect::Draw
+    }
+
     /// Marks the selected node, or takes the mark back.
     pub(super) fn toggle_mark(&mut self) -> ScreenEffect {
         let Some(id) = self.ui.graph.selected.clone() else {

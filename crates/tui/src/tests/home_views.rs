@@ -124,7 +124,7 @@ pub(crate) fn full_sessions() -> Vec<(&'static str, SessionState)> {
         ("aaaaaa000000", newsletter()),
         ("bbbbbb000000", rust),
         ("cccccc000000", recorded_request("drafts", 5).state()),
-        ("dddddd000000", Fixture::running().state()),
+        ("dddddd000000", Fixture::recorded_run("14:22:24").state()),
         ("eeeeee000000", recorded_request("command", 2).state()),
         ("ffffff000000", Fixture::release().kept().state()),
     ]

@@ -64,7 +64,7 @@ fn refusals_name_the_cause() {
         (Fixture::release(), &["P"], "P: approve the plan first"),
         (Fixture::running(), &["Space"], "Space: this is live; [ goes back in time"),
         (Fixture::running(), &["a"], "a: no question is open"),
-        (Fixture::running(), &["t"], "t: works on the home screen"),
+        (Fixture::running(), &["t"], "t: this plan has no dates"),
         (Fixture::running(), &["Q"], "Q: not used here; ? lists the keys"),
     ];
     for (fixture, keys, words) in cases {

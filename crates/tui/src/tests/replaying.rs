@@ -161,6 +161,11 @@ fn draw(screen: &mut CompareScreen, width: u16, height: u16) -> Buffer {
     buf
 }
 
+/// The comparison as it opens.
+pub(super) fn compared_runs(width: u16, height: u16) -> Buffer {
+    draw(&mut screen(&Arc::default()), width, height)
+}
+
 fn frame(screen: &mut CompareScreen, width: u16, height: u16) -> String {
     let buf = draw(screen, width, height);
     format!("{}\n\n{}", text_of(&buf), roles_of(&buf))

@@ -43,7 +43,7 @@ pub(super) fn stage(view: HomeView) -> Stage {
 }
 
 impl Stage {
-    fn press(&mut self, keys: &[&str]) -> ScreenEffect {
+    pub(super) fn press(&mut self, keys: &[&str]) -> ScreenEffect {
         let mut effect = ScreenEffect::Idle;
         for key in keys {
             let key = KeyChord::parse(key).unwrap();
@@ -62,6 +62,12 @@ impl Stage {
 
     fn frame(&mut self, width: u16, height: u16) -> String {
         draw(&mut self.home, width, height)
+    }
+
+    pub(super) fn draw(&mut self, width: u16, height: u16) -> Buffer {
+        let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
+        self.home.draw(&mut buf).unwrap();
+        buf
     }
 
     fn show(&mut self, view: HomeView) {

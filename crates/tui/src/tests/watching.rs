@@ -2,6 +2,7 @@
 
 use super::fixture::{Fixture, Shown, release_plan};
 use crate::panes::plan::PlanView;
+use crate::session::ExternalAction;
 use crate::ui_state::PaneFocus;
 use planwright_model::SkipReason;
 use planwright_model::event::{CallEvent, Command, OutputStream};
@@ -80,6 +81,54 @@ fn the_output_is_searched_followed_and_copied() {
     assert!(text.contains("output · all tasks"), "{text}");
     shown.press(&["y"]);
     assert!(shown.screen.next_external_action().is_some());
+}
+
+#[test]
+fn a_log_is_narrowed_unwrapped_and_read_in_the_pager() {
+    let mut long = Fixture::running();
+    for number in 0..60 {
+        long = long.output("port", &format!("line {number} {}\n", "x".repeat(150)));
+    }
+    let long = long.output("port", "error: no row 7\nnote: after it\n");
+    let mut shown = shown(&long, &["o"], (120, 40));
+    // Without a search the key for the next thing goes to an error.
+    shown.press(&["Home", "n"]);
+    let text = shown.text(120, 40);
+    let error = text.lines().find(|line| line.contains("error: no row 7")).unwrap();
+    assert!(error.starts_with('►'), "{text}");
+    shown.press(&["Home", "Z"]);
+    let text = shown.text(120, 40);
+    let rows = |text: &str| text.lines().filter(|line| line.contains("│ line ")).count();
+    assert!(rows(&text) > 10 && text.contains("xx…"), "one row for a line:\n{text}");
+    assert_eq!(text.lines().filter(|line| line.contains("│ xxx")).count(), 0, "{text}");
+    shown.press(&["l"]);
+    assert_eq!(rows(&shown.text(120, 40)), 0, "the beginning is out of sight");
+    shown.press(&["h", "="]);
+    assert!(shown.text(120, 40).contains("/ searches first"));
+    shown.press(&["/"]);
+    shown.type_text("line 4");
+    shown.press(&["Enter", "="]);
+    let text = shown.text(120, 40);
+    assert!(text.contains("11 with \"line 4\"") && rows(&text) == 11, "{text}");
+    insta::assert_snapshot!("output_matches_120x40", shown.frame(120, 40));
+    shown.press(&["="]);
+    assert!(shown.text(120, 40).contains("│ line 5 "), "all lines are back");
+    shown.press(&["Ctrl-g"]);
+    let Some(ExternalAction::Page { text }) = shown.screen.next_external_action() else {
+        panic!("the pager is asked for");
+    };
+    assert!(text.contains("line 0 xx") && text.contains("note: after it"));
+}
+
+#[test]
+fn the_failure_of_a_recorded_run_is_a_card_with_cause_and_exit_code() {
+    for size in SIZES {
+        let mut shown = shown(&Fixture::recorded_run("14:17:00"), &["n"], size);
+        insta::assert_snapshot!(
+            format!("failure_{}x{}", size.0, size.1),
+            shown.panned_frame(size.0, size.1)
+        );
+    }
 }
 
 #[test]

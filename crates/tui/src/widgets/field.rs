@@ -38,6 +38,11 @@ impl TextField {
         Self { area }
     }
 
+    /// Selects the whole text, so that typing replaces it.
+    pub(crate) fn select_all(&mut self) {
+        self.area.select_all();
+    }
+
     pub(crate) fn text(&self) -> &str {
         self.area.lines().first().map_or("", String::as_str)
     }
@@ -106,6 +111,7 @@ impl TextField {
         let mut text = self.area.clone();
         text.set_style(style);
         text.set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
+        text.set_selection_style(style.add_modifier(Modifier::REVERSED));
         (&text).render(area, buf);
     }
 }

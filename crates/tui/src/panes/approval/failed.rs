@@ -58,6 +58,30 @@ pub(crate) fn card_count(state: &SessionState) -> usize {
     state.requests.open.len() + state.tasks.status_counts().failed as usize
 }
 
+/// Of the last lines of output as many as leave room for what was skipped, these at least.
+const LEAST_TAIL: usize = 3;
+
+/// The lines of the card in so many rows: where they are too few, there is less output.
+pub(crate) fn fitting_failed_lines(
+    state: &SessionState,
+    task: &TaskId,
+    tail: Option<&FailureTail>,
+    skips: &SkipRoots,
+    (width, room): (usize, usize),
+) -> Vec<CardLine> {
+    let lines = failed_lines(state, task, tail, skips, width);
+    let over = lines.len().saturating_sub(room);
+    match tail.filter(|_| over > 0) {
+        Some(tail) => {
+            let kept = tail.lines.len().saturating_sub(over).max(LEAST_TAIL);
+            let first = tail.lines.len().saturating_sub(kept);
+            let shorter = FailureTail { lines: tail.lines[first..].to_vec(), ..tail.clone() };
+            failed_lines(state, task, Some(&shorter), skips, width)
+        }
+        None => lines,
+    }
+}
+
 /// The lines of the card: the cause first, then the last lines of output, then what was skipped because of it.
 pub(crate) fn failed_lines(
     state: &SessionState,

@@ -21,8 +21,8 @@ pub(crate) use closed::{planning_wait, request_subject};
 pub(crate) use content::{CardCache, CardSource, assumed_text, request_judgment};
 pub(crate) use draw::ApprovalPane;
 pub(crate) use failed::{
-    card_count, failed_lines, failed_rows, failed_tasks, selected_failed_task as turned_to_failed,
-    shown_failed_task, why_cannot_revise,
+    card_count, failed_lines, failed_rows, failed_tasks, fitting_failed_lines,
+    selected_failed_task as turned_to_failed, shown_failed_task, why_cannot_revise,
 };
 pub(crate) use plan_card::{is_plan_card, plan_card_rows, unseen_commands};
 pub(crate) use run_cards::{step_cap_amount, with_chosen_amount};

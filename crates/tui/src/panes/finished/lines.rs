@@ -91,7 +91,7 @@ fn push_failures(lines: &mut Vec<FinishedLine>, source: FinishedSource<'_>, widt
     let room = width.saturating_sub(LABEL).max(8);
     for (index, task) in failed.iter().take(MOST_FAILURES).enumerate() {
         let label = if index == 0 { "Failed" } else { "" };
-        let cause = source.tails.short_cause(state.tasks.id(*task), state, source.timeline);
+        let cause = source.tails.cause_with_exit(state.tasks.id(*task), state, source.timeline);
         let text = clean_line(&format!("✗ {}: {cause}", title_of(state, *task))).into_owned();
         lines.push(vec![
             (pad_right(label, LABEL).into_owned(), ThemeRole::Dim),
@@ -200,10 +200,16 @@ fn push_longest(lines: &mut Vec<FinishedLine>, state: &SessionState, width: usiz
     let title = widest.unwrap_or(0).clamp(8, (width / 3).max(8));
     lines.push(Vec::new());
     let head = format!("{:<1$}{2:>10}", "What took longest", title + 17, "took");
-    lines.push(vec![(format!("{head}   planned"), ThemeRole::Dim)]);
     let plan = state.plan.current.as_ref();
+    let planned_minutes = |task: usize| {
+        let node = plan.and_then(|revision| revision.plan.tasks.get(task))?;
+        node.duration_minutes.filter(|minutes| *minutes > 0)
+    };
+    let is_planned = times.iter().any(|(_, task)| planned_minutes(*task).is_some());
+    let planned_head = if is_planned { "   planned" } else { "" };
+    lines.push(vec![(format!("{head}{planned_head}"), ThemeRole::Dim)]);
     // A bar that is cut would lie about its length: the longest one has what the columns leave.
-    let columns = 2 + title + 2 + 12 + 1 + 10 + 3 + 10;
+    let columns = 2 + title + 2 + 12 + 1 + 10 + 3 + if is_planned { 10 } else { 0 };
     let longest = (width.saturating_sub(columns + 1) as u64).min(BAR);
     for (ms, task) in times {
         let node = plan.and_then(|revision| revision.plan.tasks.get(task));
@@ -211,9 +217,9 @@ fn push_longest(lines: &mut Vec<FinishedLine>, state: &SessionState, width: usiz
         let name = pad_right(&truncate_end(&name, title), title + 2).into_owned();
         let worker = pad_right(node.map_or("", task_worker), 12).into_owned();
         let took = units::format_elapsed(Duration::from_millis(ms));
-        let planned = node.and_then(|node| node.duration_minutes).filter(|minutes| *minutes > 0);
-        let planned = planned.map(|minutes| units::format_planned(minutes.into()));
-        let planned = pad_right(&planned.unwrap_or_default(), 10).into_owned();
+        let planned = planned_minutes(task).map(|minutes| units::format_planned(minutes.into()));
+        let cells = if is_planned { 10 } else { 0 };
+        let planned = pad_right(&planned.unwrap_or_default(), cells).into_owned();
         let bar = "━".repeat((ms * longest / most.max(1)).max(longest.min(1)) as usize);
         lines.push(vec![
             (format!("  {name}"), ThemeRole::Text),

@@ -94,7 +94,11 @@ fn rule_facts(output: &OutputCache, cx: &PaneContext<'_>) -> String {
         total => format!("{} lines", units::format_count(total as u64)),
     };
     let search = cx.ui.output.search.as_ref().filter(|_| cx.ui.focus == PaneFocus::Output);
-    let search = search.map(|(query, _)| format!(" · search {query:?}")).unwrap_or_default();
+    let search = search.map(|(query, _)| match cx.ui.output.only_matches {
+        true => format!(" · {} with {query:?}", units::format_count(output.shown_lines() as u64)),
+        false => format!(" · search {query:?}"),
+    });
+    let search = search.unwrap_or_default();
     let follows = if cx.ui.output.following && !cx.mode.is_past() { " · following" } else { "" };
     format!("{count}{search}{follows}")
 }
@@ -131,7 +135,9 @@ fn skipped_text(task: &TaskId, cx: &PaneContext<'_>) -> Option<String> {
 fn draw_row(row: &OutputRow, again: bool, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let dim = cx.style(ThemeRole::Dim);
     let mut line = ScreenLine::new(buf, area);
-    line.skip(1);
+    let found = cx.ui.output.search.as_ref().map_or(cx.ui.output.error, |(_, at)| *at);
+    let is_found = row.is_first && found == Some(row.number);
+    line.put_column(if is_found { "►" } else { "" }, 1, cx.style(ThemeRole::Text));
     let time =
         if row.is_first { format_time_of_day(row.line.at, cx.time_zone) } else { String::new() };
     line.put_column(&time, 9, dim);

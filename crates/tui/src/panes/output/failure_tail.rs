@@ -89,6 +89,21 @@ impl FailureTails {
             None => recorded_message(task, state),
         }
     }
+
+    /// The same with the exit code of the command beside it, where the cause is something else.
+    pub(crate) fn cause_with_exit(
+        &self,
+        task: &TaskId,
+        state: &SessionState,
+        timeline: &Timeline,
+    ) -> String {
+        let cause = self.short_cause(task, state, timeline);
+        let recorded = recorded_message(task, state);
+        match recorded.strip_prefix("exit ").map(|code| code.parse::<i32>()) {
+            Some(Ok(_)) if recorded != cause => format!("{cause} ({recorded})"),
+            _ => cause,
+        }
+    }
 }
 
 /// The event by which a task failed last, at the shown moment.

@@ -113,6 +113,36 @@ impl OutputLog {
     }
 }
 
+impl OutputLog {
+    /// The texts of a range of lines. A spooled record is read once for all of its lines.
+    pub(crate) fn texts(
+        &self,
+        range: std::ops::Range<usize>,
+        history: &mut History,
+    ) -> Result<Vec<String>, RecordSourceError> {
+        let mut texts = Vec::with_capacity(range.len());
+        let mut spooled: Option<(Seq, Vec<String>)> = None;
+        for number in range {
+            let Some(place) = self.places.get(number) else { break };
+            if place.to != NTH_LINE {
+                texts.extend(self.line(number, history)?.map(|line| line.text));
+                continue;
+            }
+            if spooled.as_ref().is_none_or(|(seq, _)| *seq != place.seq) {
+                let lines = match history.record_at(place.seq)?.map(|record| record.event.clone()) {
+                    Some(Event::Call(event)) => history.printed_output(&event)?,
+                    _ => None,
+                };
+                let lines = lines.map(|(_, text)| text.lines().map(str::to_owned).collect());
+                spooled = Some((place.seq, lines.unwrap_or_default()));
+            }
+            let lines = spooled.as_ref().map(|(_, lines)| lines);
+            texts.extend(lines.and_then(|lines| lines.get(place.from as usize)).cloned());
+        }
+        Ok(texts)
+    }
+}
+
 /// The lines that a record adds to a log.
 fn record_places(record: &Record) -> Vec<LogPlace> {
     let whole = LogPlace { seq: record.seq, from: 0, to: 0 };

@@ -2,19 +2,22 @@
 
 mod draw;
 mod failure_tail;
+mod line_filter;
 mod log;
 
 pub(crate) use draw::OutputPane;
 pub(crate) use failure_tail::{FailureTail, FailureTails};
 
+use line_filter::LineFilter;
 use log::{LogLine, LogLineKind, OutputLog};
 
 use crate::panes::trace::find_match;
 use crate::ui_state::OutputUi;
 use planwright_model::{Seq, TaskId};
+use planwright_state::is_error_line;
 use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::timeline::Timeline;
-use planwright_text::{OutputColor, clean_line, display_width, split_colors};
+use planwright_text::{OutputColor, clean_line, display_width, split_colors, truncate_end};
 
 /// How many lines a copy has at most.
 const MOST_COPIED: usize = 5_000;
@@ -23,6 +26,8 @@ const MOST_COPIED: usize = 5_000;
 #[derive(Clone, Debug)]
 pub(super) struct OutputRow {
     pub(super) line: LogLine,
+    /// Which line of the log it is.
+    pub(super) number: usize,
     /// The first row of its line, which carries the time.
     pub(super) is_first: bool,
     pub(super) pieces: Vec<(OutputColor, String)>,
@@ -32,6 +37,7 @@ pub(super) struct OutputRow {
 #[derive(Debug, Default)]
 pub(crate) struct OutputCache {
     log: OutputLog,
+    filter: LineFilter,
     pub(super) rows: Vec<OutputRow>,
     /// How many lines there are at the moment that is shown.
     pub(crate) total: usize,
@@ -59,18 +65,22 @@ impl OutputCache {
         self.task = task.cloned();
         self.log.update(task, source.timeline, source.history)?;
         self.total = self.log.lines_up_to(source.cursor);
+        let query = ui.search.as_ref().filter(|_| ui.only_matches).map(|(query, _)| query.as_str());
+        self.filter.update(query, &self.log, self.total, source.history)?;
         self.rows.clear();
         let (columns, height) = (usize::from(columns).max(8), usize::from(height));
-        if height == 0 || self.total == 0 {
+        let shown = self.shown_lines();
+        if height == 0 || shown == 0 {
             return Ok(());
         }
         if ui.following {
-            ui.top = self.top_for_end(source, columns, height)?;
+            ui.top = self.top_for_end(source, ui, (columns, height))?;
         }
-        ui.top = ui.top.min(self.total - 1);
-        for number in ui.top..self.total {
+        ui.top = ui.top.min(shown - 1);
+        for index in ui.top..shown {
+            let number = self.line_number(index);
             let Some(line) = self.log.line(number, source.history)? else { break };
-            self.rows.extend(wrap_line(&line, columns));
+            self.rows.extend(line_rows(&line, number, ui, columns));
             if self.rows.len() >= height {
                 break;
             }
@@ -84,25 +94,41 @@ impl OutputCache {
         Ok(())
     }
 
+    /// How many lines can be scrolled to: all of them, or those that match.
+    pub(crate) fn shown_lines(&self) -> usize {
+        self.filter.shown_lines(self.total)
+    }
+
+    /// The number in the log of the so many-th shown line.
+    fn line_number(&self, index: usize) -> usize {
+        self.filter.line_number(index)
+    }
+
+    /// Where a line of the log stands among the shown ones.
+    pub(crate) fn shown_index(&self, number: usize) -> usize {
+        self.filter.shown_index(number)
+    }
+
     /// The first line so that the last one is at the bottom.
     fn top_for_end(
         &self,
         source: &mut OutputSource<'_>,
-        columns: usize,
-        height: usize,
+        ui: &OutputUi,
+        (columns, height): (usize, usize),
     ) -> Result<usize, RecordSourceError> {
-        let (mut number, mut rows) = (self.total, 0);
-        while number > 0 && rows < height {
-            number -= 1;
+        let (mut index, mut rows) = (self.shown_lines(), 0);
+        while index > 0 && rows < height {
+            index -= 1;
+            let number = self.line_number(index);
             let line = self.log.line(number, source.history)?;
-            rows += line.map_or(1, |line| wrap_line(&line, columns).len());
+            rows += line.map_or(1, |line| line_rows(&line, number, ui, columns).len());
         }
-        Ok(number)
+        Ok(index)
     }
 
     /// Whether lines are still being picked out.
     pub(crate) fn is_behind(&self, timeline: &Timeline) -> bool {
-        self.log.is_behind(timeline)
+        self.log.is_behind(timeline) || self.filter.is_behind(self.total)
     }
 
     /// The next line with a text, after or before one; the search goes round the ends.
@@ -113,6 +139,33 @@ impl OutputCache {
         from: Option<usize>,
         forward: bool,
     ) -> Result<Option<usize>, RecordSourceError> {
+        let has_query = |line: &LogLine| find_match(&clean_line(&line.text), query).is_some();
+        self.find_where(history, (from, forward), has_query)
+    }
+
+    /// The next line that calls itself an error; where none does, the next one on standard error.
+    pub(crate) fn find_error(
+        &self,
+        history: &mut History,
+        from: Option<usize>,
+        forward: bool,
+    ) -> Result<Option<usize>, RecordSourceError> {
+        let is_printed = |line: &LogLine| line.kind != LogLineKind::Mark;
+        let is_error = |line: &LogLine| is_printed(line) && is_error_line(&clean_line(&line.text));
+        match self.find_where(history, (from, forward), is_error)? {
+            Some(found) => Ok(Some(found)),
+            None => self.find_where(history, (from, forward), |line| {
+                line.kind == LogLineKind::Stderr && !line.text.trim().is_empty()
+            }),
+        }
+    }
+
+    fn find_where(
+        &self,
+        history: &mut History,
+        (from, forward): (Option<usize>, bool),
+        fits: impl Fn(&LogLine) -> bool,
+    ) -> Result<Option<usize>, RecordSourceError> {
         let total = self.total;
         for step in 0..total {
             let number = match (from, forward) {
@@ -121,8 +174,7 @@ impl OutputCache {
                 (None, true) => step,
                 (None, false) => total - 1 - step,
             };
-            let line = self.log.line(number, history)?;
-            if line.is_some_and(|line| find_match(&clean_line(&line.text), query).is_some()) {
+            if self.log.line(number, history)?.is_some_and(|line| fits(&line)) {
                 return Ok(Some(number));
             }
         }
@@ -147,23 +199,83 @@ impl OutputCache {
 
     /// The lines as they were written, for the clipboard; the last ones of a long log.
     pub(crate) fn copied_text(&self, history: &mut History) -> Result<String, RecordSourceError> {
+        self.text_from(self.total.saturating_sub(MOST_COPIED), history)
+    }
+
+    /// The whole log, for the pager.
+    pub(crate) fn whole_text(&self, history: &mut History) -> Result<String, RecordSourceError> {
+        self.text_from(0, history)
+    }
+
+    fn text_from(&self, first: usize, history: &mut History) -> Result<String, RecordSourceError> {
         let mut text = String::new();
-        for number in self.total.saturating_sub(MOST_COPIED)..self.total {
-            if let Some(line) = self.log.line(number, history)? {
-                text.push_str(&clean_line(&line.text));
-                text.push('\n');
-            }
+        for line in self.log.texts(first..self.total, history)? {
+            text.push_str(&clean_line(&line));
+            text.push('\n');
         }
         Ok(text)
     }
 }
 
-/// A line in rows of at most so many cells; spaces stay, as tables need them.
-fn wrap_line(line: &LogLine, columns: usize) -> Vec<OutputRow> {
+/// A line as rows: wrapped, or the part of it that is in view.
+fn line_rows(line: &LogLine, number: usize, ui: &OutputUi, columns: usize) -> Vec<OutputRow> {
     let pieces = match line.kind {
         LogLineKind::Mark => vec![(OutputColor::Dim, clean_line(&line.text).into_owned())],
         LogLineKind::Stdout | LogLineKind::Stderr => split_colors(&line.text),
     };
+    let rows = match ui.unwrapped_from {
+        Some(left) => vec![cut_pieces(pieces, left, columns)],
+        None => wrap_pieces(pieces, columns),
+    };
+    let row =
+        |(index, pieces)| OutputRow { line: line.clone(), number, is_first: index == 0, pieces };
+    rows.into_iter().enumerate().map(row).collect()
+}
+
+/// The cells of a line from a column on, with a sign where more of it is.
+fn cut_pieces(
+    pieces: Vec<(OutputColor, String)>,
+    left: usize,
+    columns: usize,
+) -> Vec<(OutputColor, String)> {
+    let mut at = 0;
+    let mut cut = Vec::new();
+    for (color, text) in pieces {
+        let mut part = String::new();
+        for letter in text.chars() {
+            let width = display_width(letter.encode_utf8(&mut [0; 4]));
+            at += width;
+            if at > left + columns {
+                part.push('…');
+                cut.push((color, part));
+                return shorten_last(cut, columns);
+            }
+            if at > left {
+                part.push(letter);
+            }
+        }
+        cut.push((color, part));
+    }
+    cut
+}
+
+/// Makes room for the sign at the end of a line that was cut.
+fn shorten_last(
+    mut pieces: Vec<(OutputColor, String)>,
+    columns: usize,
+) -> Vec<(OutputColor, String)> {
+    let before: usize = pieces.iter().rev().skip(1).map(|(_, text)| display_width(text)).sum();
+    if let Some((_, text)) = pieces.last_mut() {
+        *text = truncate_end(text, columns.saturating_sub(before)).into_owned();
+    }
+    pieces
+}
+
+/// Rows of at most so many cells; spaces stay, as tables need them.
+fn wrap_pieces(
+    pieces: Vec<(OutputColor, String)>,
+    columns: usize,
+) -> Vec<Vec<(OutputColor, String)>> {
     let mut rows: Vec<Vec<(OutputColor, String)>> = vec![Vec::new()];
     let mut used = 0;
     for (color, text) in pieces {
@@ -182,6 +294,5 @@ fn wrap_line(line: &LogLine, columns: usize) -> Vec<OutputRow> {
             }
         }
     }
-    let row = |(index, pieces)| OutputRow { line: line.clone(), is_first: index == 0, pieces };
-    rows.into_iter().enumerate().map(row).collect()
+    rows
 }

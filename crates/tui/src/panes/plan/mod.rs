@@ -223,7 +223,8 @@ pub(crate) fn draw_activity_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<
     let planning = &cx.state.planning;
     let time = match (planning.segment_began, planning.last_visible) {
         (Some(from), Some(to)) => {
-            format!(" in {}", crate::clock::format_elapsed_between(from, to))
+            let took = crate::clock::duration_between(from, to);
+            format!(" in {}", planwright_text::units::format_elapsed(took))
         }
         _ => String::new(),
     };
