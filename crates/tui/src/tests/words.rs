@@ -6,11 +6,15 @@
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Style};
 
-use super::fixture::{Fixture, settings};
-use super::journals::every_request;
+use super::fixture::{Fixture, Shown, settings};
+use super::home_views::{first_view, full_sessions, full_view};
+use super::journals::{every_request, recorded_request};
 use super::planned;
+use super::replaying::compared_runs;
+use super::sessions::stage;
 use crate::theme::{ColorDepth, ThemeRole};
 use planwright_model::TaskId;
+use planwright_model::event::Event;
 use planwright_state::SessionState;
 
 /// The sizes of the drawn screens.
@@ -115,29 +119,77 @@ fn telling_ids(state: &SessionState) -> Vec<TaskId> {
     state.tasks.iter().map(|(id, _)| id.clone()).filter(telling).collect()
 }
 
-/// What the person typed and what a recorded request says: its words are those of the version that asked, and the
-/// tests of the model judge the words of today.
-fn recorded_texts(state: &SessionState) -> String {
+/// What the person typed, what commands are and printed (a window over them dims their color), and what a recorded
+/// request says: its words are those of the version that asked, and the tests of the model judge the words of today.
+fn recorded_texts(fixture: &Fixture) -> String {
+    let state = fixture.state();
     let open = state.requests.open.values().map(|open| format!("{:?}", open.request));
     let goal = format!("{} {}", state.planning.goal, state.session.title);
-    open.chain([goal]).collect::<Vec<_>>().join(" ")
+    let calls = fixture.records.iter().filter(|record| matches!(record.event, Event::Call(_)));
+    let calls = calls.map(|record| serde_json::to_string(&record.event).unwrap());
+    let tasks = state.plan.current.iter().flat_map(|revision| &revision.plan.tasks);
+    let commands = tasks.map(|task| format!("{:?}", task.run));
+    open.chain(calls).chain(commands).chain([goal]).collect::<Vec<_>>().join(" ")
 }
 
 fn check_words(name: &str, fixture: &Fixture) -> Vec<String> {
+    check_views(name, fixture, &[&[]])
+}
+
+/// Draws a session after each of several rows of keys, at every size.
+fn check_views(name: &str, fixture: &Fixture, views: &[&[&str]]) -> Vec<String> {
+    views.iter().flat_map(|keys| check_shown(name, fixture, keys, Fixture::live)).collect()
+}
+
+fn check_shown(
+    name: &str,
+    fixture: &Fixture,
+    keys: &[&str],
+    open: impl Fn(&Fixture) -> Shown,
+) -> Vec<String> {
     let state = fixture.state();
-    let (ids, recorded) = (telling_ids(&state), recorded_texts(&state));
+    let (ids, recorded) = (telling_ids(&state), recorded_texts(fixture));
     let is_recorded =
         |text: &String| text.split('"').nth(1).is_some_and(|word| recorded.contains(word));
     let mut found = Vec::new();
     for (width, height) in SIZES {
         // Beside the plan the graph has chips, which may be too narrow for a title.
         let ids = if width < 160 { ids.as_slice() } else { &[] };
-        let buf = fixture.live().draw(width, height);
+        let mut shown = open(fixture);
+        shown.draw(width, height);
+        for key in keys {
+            shown.press(&[key]);
+            shown.draw(width, height);
+        }
+        let buf = shown.draw(width, height);
         let all = word_findings(&buf, ids).into_iter().filter(|text| !is_recorded(text));
-        found.extend(all.map(|text| format!("{name} {width}x{height}: {text}")));
+        found.extend(all.map(|text| format!("{name} {keys:?} {width}x{height}: {text}")));
     }
     found
 }
+
+fn assert_none(found: &[String]) {
+    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
+}
+
+/// The ways to look at a session that are not a details view.
+const VIEWS: [&[&str]; 15] = [
+    &["1"],
+    &["2"],
+    &["3"],
+    &["4"],
+    &["5"],
+    &["1", "Enter"],
+    &["n"],
+    &["Tab"],
+    &["o"],
+    &["z"],
+    &["?"],
+    &[":"],
+    &["p"],
+    &["X"],
+    &["q"],
+];
 
 #[test]
 fn default_views_use_the_words_of_people() {
@@ -159,7 +211,57 @@ fn default_views_use_the_words_of_people() {
     ] {
         found.extend(check_words(name, &fixture));
     }
-    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
+    assert_none(&found);
+}
+
+#[test]
+fn every_view_of_a_plan_and_a_run_uses_the_words_of_people() {
+    let mut found = Vec::new();
+    for (name, fixture) in [
+        ("draft", recorded_request("drafts", 5)),
+        ("revised", Fixture::revised()),
+        ("run", Fixture::recorded_run("14:22:24")),
+        ("end", Fixture::recorded_run("15:20:00")),
+        ("person", Fixture::for_person()),
+    ] {
+        found.extend(check_views(name, &fixture, &VIEWS));
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn replays_use_the_words_of_people() {
+    let run = Fixture::recorded_run("15:20:00");
+    let last = run.records.len() as u64;
+    let mut found = Vec::new();
+    for at in [1, last / 3, last] {
+        let replay = |fixture: &Fixture| fixture.replay(at);
+        for keys in [&[][..], &["O"], &["}"], &["Enter"], &["4"], &["?"], &["g"]] {
+            found.extend(check_shown("replay", &run, keys, replay));
+        }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn home_and_comparisons_use_the_words_of_people() {
+    let ids: Vec<TaskId> =
+        full_sessions().iter().flat_map(|(_, state)| telling_ids(state)).collect();
+    let mut found = Vec::new();
+    for (width, height) in SIZES {
+        for keys in [&[][..], &["t"], &["t", "Enter"], &["Tab"], &["!"], &["C"], &["?"], &[":"]] {
+            let mut stage = stage(full_view());
+            stage.draw(width, height);
+            stage.press(keys);
+            let all = word_findings(&stage.draw(width, height), &ids);
+            found.extend(all.into_iter().map(|text| format!("home {keys:?} {width}: {text}")));
+        }
+        let first = word_findings(&stage(first_view()).draw(width, height), &[]);
+        found.extend(first.into_iter().map(|text| format!("first start {width}: {text}")));
+        let compared = word_findings(&compared_runs(width, height), &[]);
+        found.extend(compared.into_iter().map(|text| format!("compare {width}: {text}")));
+    }
+    assert_none(&found);
 }
 
 #[test]
