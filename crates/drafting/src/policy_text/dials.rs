@@ -255,6 +255,7 @@ pub fn sample_message(
 ) -> String {
     let phases = format_counted(content.phases, "phase");
     let lead = match &content.end {
+        _ if content.phases == 0 => "The outline is ready.".to_owned(),
         Some(end) => format!("The outline has {phases} and ends on {end}."),
         None => format!("The outline has {phases}."),
     };

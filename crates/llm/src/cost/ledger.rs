@@ -29,7 +29,7 @@ impl BudgetCeiling {
     /// Formats an amount: money in micro-dollars, or tokens.
     fn format_amount(self, amount: u64) -> String {
         match self {
-            Self::Tokens => format!("{amount} tokens"),
+            Self::Tokens => format!("{} tokens", planwright_text::units::format_count(amount)),
             _ => MicroDollars(amount).to_exact_string(),
         }
     }

@@ -114,7 +114,7 @@ fn review_choices(review: &ChangeReview<'_>) -> Vec<Choice> {
         Choice::new(
             ChoiceAction::DiscardChanges,
             "discard",
-            "the copy is deleted and the task fails; what needs it is skipped",
+            "the task fails; what needs it is skipped",
         ),
     ]
 }

@@ -60,6 +60,18 @@ use super::request::RequestDetail;
 use super::{Choice, ChoiceAction, Request, RequestId, RequestKind};
 
 /// A request without evidence and choices; its constructor adds them.
+/// What happened, as a sentence, without the advice behind it: on a card the choices are the advice.
+fn cause_sentence(why: &str) -> String {
+    let cause = ["; raise the limit", "; try again"]
+        .iter()
+        .find_map(|advice| why.split_once(advice))
+        .map_or(why, |(cause, _)| cause)
+        .trim_end_matches('.');
+    let mut letters = cause.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
 fn new_request(
     id: RequestId,
     kind: RequestKind,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use planwright_text::dates::format_date;
 use planwright_text::units::format_planned;
 
-use super::{abandon_choice, new_request};
+use super::{abandon_choice, cause_sentence, new_request};
 use crate::request::RequestDetail;
 use crate::{
     Choice, ChoiceAction, EscalationReason, Request, RequestId, RequestKind, RunCap, Schedule,
@@ -57,7 +57,7 @@ pub fn budget_request(id: RequestId, why: Option<&str>, cap: Option<RunCap>) -> 
         id,
         RequestKind::PlanningCap { reason: EscalationReason::Budget, cap },
         "Raise the spending limit?",
-        why.unwrap_or("The next call would exceed it."),
+        cause_sentence(why.unwrap_or("The next call would exceed it.")),
     );
     asked.choices = vec![
         Choice::new(ChoiceAction::RaiseOnce, "raise once", "a little further, then it asks again"),

@@ -1,6 +1,6 @@
 //! A stage of planning that is not sure enough, breaks rules, or got nothing usable from the model.
 
-use super::{abandon_choice, idea_details, ideas_choice, new_request};
+use super::{abandon_choice, cause_sentence, idea_details, ideas_choice, new_request};
 use crate::request::RequestDetail;
 use crate::{
     Choice, ChoiceAction, Confidence, Request, RequestId, RequestKind, Stage, StageAssessment,
@@ -71,7 +71,8 @@ pub fn model_failure_request(id: RequestId, failure: &ModelFailure<'_>) -> Reque
     let ModelFailure { stage, drafter, why, has_draft } = *failure;
     let question =
         format!("{drafter} could not draft the {}. How should planning continue?", stage.as_str());
-    let mut asked = new_request(id, RequestKind::ModelTrouble { stage }, question, why);
+    let mut asked =
+        new_request(id, RequestKind::ModelTrouble { stage }, question, cause_sentence(why));
     asked.choices = vec![
         Choice::new(ChoiceAction::TryAgain, "retry", "the model is asked again"),
         Choice::new(

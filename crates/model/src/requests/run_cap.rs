@@ -92,10 +92,7 @@ fn once_consequence(cap: RunCap, amount: u64) -> String {
 }
 
 fn good_consequence(cap: RunCap, amount: u64) -> String {
-    format!(
-        "{} for this plan and every later one, saved to your settings",
-        cap.format_amount(amount)
-    )
+    format!("{} from now on, in your settings", cap.format_amount(amount))
 }
 
 /// The request with another amount in its answers, as the person chose it.
