@@ -294,7 +294,8 @@ async fn execute_request(
             });
             app.send_command(&store, &session, command).await?;
             let summary = store.session_info(&session)?.summary;
-            let title = planwright_text::clean_line(&summary.title).into_owned();
+            let title = planwright_text::clean_line(&summary.title);
+            let title = planwright_tui::short_plan_name(&title);
             let title = planwright_text::truncate_end(&title, TITLE_IN_LINE);
             format!("{what}. {title}: {} of {} done.", summary.done, summary.total)
         }

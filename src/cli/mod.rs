@@ -93,7 +93,7 @@ pub(crate) enum CliCommand {
     Plan(DeferredArgs<plan::PlanArgs>),
     /// Approve and execute a plan file or a saved session
     Run(DeferredArgs<run::RunArgs>),
-    /// Go on with a session after a quit or a crash
+    /// Resume a session after a quit or a crash
     Resume(DeferredArgs<resume::ResumeArgs>),
     /// Follow and control a run of another process
     Attach(DeferredArgs<attach::AttachArgs>),
@@ -119,15 +119,15 @@ pub(crate) enum CliCommand {
     Tools(DeferredArgs<tools::ToolsArgs>),
     /// Write a session for other programs and people
     Export(DeferredArgs<export::ExportArgs>),
-    /// Take in an export, or what another program wrote; nothing is run
+    /// Import an export, or what another program wrote; nothing is run
     Import(DeferredArgs<import::ImportArgs>),
-    /// Go on from a moment of a session in a new one
+    /// Start a new session from a moment of another
     Fork(DeferredArgs<fork::ForkArgs>),
     /// Compare two sessions
     Diff(DeferredArgs<diff::DiffArgs>),
     /// Show settings and where they came from
     Config(DeferredArgs<config::ConfigArgs>),
-    /// Say what works here and what to do about the rest
+    /// Check what works here and how to fix the rest
     Doctor(DeferredArgs<doctor::DoctorArgs>),
     /// What you said about a plan: list it, correct it or withdraw it
     Facts(DeferredArgs<facts::FactsArgs>),

@@ -49,6 +49,7 @@ pub use session_actions::{
 };
 pub use settings_store::{SettingItem, SettingsStore};
 pub use theme::{ColorDepth, Palette, Theme, ThemeError, ThemeRole};
+pub use widgets::short_plan_name;
 
 use planwright_model::event::Command;
 use planwright_model::{MicroDollars, RequestId, Seq, SessionId, TaskId};

@@ -67,9 +67,11 @@ fn cause_sentence(why: &str) -> String {
         .find_map(|advice| why.split_once(advice))
         .map_or(why, |(cause, _)| cause)
         .trim_end_matches('.');
-    let mut letters = cause.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+    // The name of a model stays as it is written.
+    match cause.strip_prefix("the ") {
+        Some(rest) => format!("The {rest}."),
+        None => format!("{cause}."),
+    }
 }
 
 fn new_request(

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
-use crate::widgets::capitalize_title;
+use crate::widgets::short_plan_name;
 use crate::{HomeView, TodayItem};
 use planwright_state::TaskStatus;
 use planwright_text::{dates, display_width, units};
@@ -67,7 +67,7 @@ impl DayAgenda {
         let until = agenda.next_week_start().checked_add(Span::new().days(6)).unwrap_or(date);
         let (mut late, mut today, mut coming) = (Vec::new(), Vec::new(), Vec::new());
         for open in &view.open {
-            let plan = capitalize_title(&open.state.session.title);
+            let plan = short_plan_name(&open.state.session.title);
             let item = |due| TodayItem { session: open.id.clone(), plan: plan.clone(), due };
             for due in open.state.due_tasks(now, zone) {
                 let earlier = day_of(due.start, zone) < date;

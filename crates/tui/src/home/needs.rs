@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 
 use crate::panes::needs_you::permission_act;
 use crate::theme::ThemeRole;
-use crate::widgets::capitalize_title;
+use crate::widgets::short_plan_name;
 use crate::{HomeView, OpenSession};
 use planwright_model::{Request, RequestKind, RunKind, SessionId, TaskId};
 use planwright_state::{AttentionCause, AttentionItem, DueTask, SessionState};
@@ -66,7 +66,7 @@ pub(super) fn collect_needs(view: &HomeView, now: Timestamp, zone: &TimeZone) ->
             let (title, detail) = describe_need(&item, open, now, zone);
             rows.push(NeedRow {
                 session: open.id.clone(),
-                plan: capitalize_title(&open.state.session.title),
+                plan: short_plan_name(&open.state.session.title),
                 title,
                 detail,
                 item,

@@ -35,6 +35,21 @@ pub(crate) fn capitalize_title(title: &str) -> String {
     first.to_uppercase().chain(letters).collect()
 }
 
+/// The name of a plan for a narrow column: the goal without its terms, such as "in 6 weeks" and what follows a comma.
+pub fn short_plan_name(title: &str) -> String {
+    let before_comma = title.split(", ").next().unwrap_or(title);
+    let is_term = |(at, part): (usize, &str)| {
+        let rest = &before_comma[at + part.len()..];
+        let counts = rest.starts_with(|letter: char| letter.is_ascii_digit());
+        counts || matches!(part.trim(), "by" | "before" | "until")
+    };
+    let parts = [" in ", " for ", " by ", " before ", " until "];
+    let mut found = parts.iter().filter_map(|part| Some((before_comma.find(part)?, *part)));
+    let end = found.find(|term| is_term(*term)).map_or(before_comma.len(), |(at, _)| at);
+    let short = capitalize_title(before_comma[..end].trim_end());
+    if short.is_empty() { capitalize_title(title) } else { short }
+}
+
 /// Text that fits so many cells without a word that is cut: whole clauses go, the last one first.
 pub(crate) fn fit_clauses(text: &str, cols: usize) -> String {
     if display_width(text) <= cols {
@@ -167,6 +182,20 @@ mod tests {
             text.chars().all(|letter| !letter.is_control() && letter != '\u{202e}'),
             "{text:?}"
         );
+    }
+
+    #[test]
+    fn a_plan_is_named_without_its_terms() {
+        for (title, name) in [
+            ("launch a newsletter in 6 weeks, evenings and Saturdays", "Launch a newsletter"),
+            ("learn Rust, 5 hours a week", "Learn Rust"),
+            ("move to a new apartment by the end of February", "Move to a new apartment"),
+            ("organize an offsite in Lisbon for 40 people", "Organize an offsite in Lisbon"),
+            ("Release 2.0 of the parser", "Release 2.0 of the parser"),
+            (", ", ", "),
+        ] {
+            assert_eq!(short_plan_name(title), name);
+        }
     }
 
     #[test]
