@@ -10,7 +10,7 @@ use crate::{Digest, TaskId};
 pub const TURN_PURPOSE: &str = "turn";
 
 /// A tool as it was offered when the conversation opened. Later requests offer the same bytes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ConversationTool {
     pub name: String,
     pub description: String,
@@ -21,7 +21,7 @@ pub struct ConversationTool {
 }
 
 /// How a conversation opened. Everything in it stays as it is for as long as the conversation lasts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ConversationOpening {
     /// Of the task it is about; another task opens another conversation.
     pub task: Digest,
@@ -34,7 +34,7 @@ pub struct ConversationOpening {
 }
 
 /// Who said something to the model that is neither a result nor its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptSource {
     /// The loop, about the last answer.
@@ -48,7 +48,7 @@ pub enum PromptSource {
 }
 
 /// What became of a change request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportedOutcome {
     Met,
@@ -59,7 +59,7 @@ pub enum ReportedOutcome {
 }
 
 /// What a model says became of a change request, with what was found when that was checked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RequestReport {
     /// The request as it was typed.
     pub request: String,

@@ -37,7 +37,7 @@ impl RawJsonText {
 }
 
 /// A call may be made, and what allows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PermittedCall {
     pub permission: GrantBasis,
     /// `task/attempt/step`.
@@ -48,7 +48,7 @@ pub struct PermittedCall {
 }
 
 /// The `action` of a decision that is neither the planner's nor the executor's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionAction {
     Begin,
@@ -82,7 +82,7 @@ impl DecisionAction {
 }
 
 /// A decision about the work on a task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "_type", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum TaskDecision {
     /// Work began, or was resumed after an interruption.
@@ -170,7 +170,7 @@ impl TaskDecision {
 }
 
 /// The gate's decision about a single task: a [`GateDecision`] with how it is told.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TaskGateDecision {
     pub should_escalate: bool,
     #[serde(default)]
@@ -208,7 +208,7 @@ impl From<GateDecision> for TaskGateDecision {
 }
 
 /// What the executor wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ExecutorAction {
     CallTool,
@@ -217,7 +217,7 @@ pub enum ExecutorAction {
 }
 
 /// A tool with its arguments.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ToolUse {
     pub name: String,
     #[serde(default = "no_args", alias = "arguments", alias = "input")]
@@ -229,7 +229,7 @@ fn no_args() -> Value {
 }
 
 /// One decision of the executor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ExecutorDecision {
     pub action: ExecutorAction,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -264,7 +264,7 @@ impl ExecutorDecision {
 }
 
 /// What the planner wants of the executor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PlannerAction {
     Execute,
@@ -272,7 +272,7 @@ pub enum PlannerAction {
 }
 
 /// One decision of the planner.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PlannerDecision {
     pub action: PlannerAction,
     #[serde(default = "default_task_type")]
@@ -314,6 +314,17 @@ impl From<PlannerDecision> for AgentDecision {
 impl From<ExecutorDecision> for AgentDecision {
     fn from(decision: ExecutorDecision) -> Self {
         Self::Task(TaskDecision::ExecutorDecision(decision))
+    }
+}
+
+impl schemars::JsonSchema for AgentDecision {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "AgentDecision".into()
+    }
+
+    /// What another program decided is kept as it is, so that it may be anything.
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "description": "What was decided, by its name, with what it was decided by." })
     }
 }
 

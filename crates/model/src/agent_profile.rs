@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// How an agent works with its model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentProfile {
     /// One open conversation: any tool the task may use, until the model hands in.
@@ -24,7 +26,9 @@ impl AgentProfile {
 }
 
 /// Which profile the person wants for a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileChoice {
     /// By what is known about the model.

@@ -23,7 +23,7 @@ fn read_findings<'de, D: Deserializer<'de>>(
 }
 
 /// Why a call is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CallPurpose {
     /// It advances or repeats a step.
@@ -33,7 +33,7 @@ pub enum CallPurpose {
 }
 
 /// A call that was ruled to be made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PlannedCall {
     pub step: String,
     pub tool: String,
@@ -42,7 +42,7 @@ pub struct PlannedCall {
 }
 
 /// How the executor came to an end that nothing has followed from yet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "ended", rename_all = "snake_case")]
 pub enum ExecutorConclusion {
     /// Everything is done; the answer may still have to be put into words.
@@ -52,7 +52,7 @@ pub enum ExecutorConclusion {
 }
 
 /// How far a subtask of a call is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ChildState {
     Waiting,
@@ -74,7 +74,7 @@ impl ChildState {
 }
 
 /// The books of one task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AgentWork {
     pub state: TaskState,
     /// What the planner wants done now.

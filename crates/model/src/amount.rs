@@ -6,7 +6,18 @@ use serde::{Deserialize, Serialize};
 
 /// An amount of money in millionths of a dollar. Arithmetic saturates: a hostile usage figure cannot wrap the budget.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(transparent)]
 pub struct MicroDollars(pub u64);

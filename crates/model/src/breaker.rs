@@ -11,7 +11,7 @@ use crate::Category;
 pub type Millis = u64;
 
 /// When a breaker opens and for how long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BreakerSettings {
     /// `breaker_threshold`, in whole errors.
     pub threshold: u32,
@@ -26,7 +26,7 @@ impl Default for BreakerSettings {
 }
 
 /// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BreakerOutcome {
     Success,
@@ -34,7 +34,9 @@ pub enum BreakerOutcome {
 }
 
 /// Whether calls may pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum BreakerState {
     #[default]
@@ -45,7 +47,7 @@ pub enum BreakerState {
 }
 
 /// The answer to "may this call start?".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BreakerAdmission {
     Allowed,
@@ -58,7 +60,7 @@ pub enum BreakerAdmission {
 }
 
 /// The breaker of one tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CircuitBreaker {
     pub settings: BreakerSettings,
     /// Half errors, so that the count stays a whole number.

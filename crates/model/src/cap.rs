@@ -6,7 +6,19 @@ use super::MicroDollars;
 use planwright_text::units::{format_span, format_whole_tokens};
 
 /// A limit by the name it has in the settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RunCap {
     /// Minutes of a run, without the time it waited for the person.
@@ -96,7 +108,7 @@ impl RunCap {
 }
 
 /// The limits a run begins with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RunCapSettings {
     pub wall_time_min: Option<u64>,
     pub tokens: u64,

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::TaskId;
 
 /// A task, or one time of a task that repeats.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct TaskOccurrence {
     pub task: TaskId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,7 +23,19 @@ impl TaskOccurrence {
 }
 
 /// What happens to late tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum CatchUpWay {
     /// They move to the next free time; only what depends on them moves along.

@@ -5,7 +5,19 @@ use serde::{Deserialize, Serialize};
 use super::Stage;
 
 /// What a confidence means for its stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ConfidenceVerdict {
     Continue,
@@ -14,7 +26,7 @@ pub enum ConfidenceVerdict {
 }
 
 /// One term of the heuristics, for display.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ConfidenceTerm {
     pub name: String,
     pub weight: f64,
@@ -23,7 +35,7 @@ pub struct ConfidenceTerm {
 }
 
 /// How sure a stage is, and why.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Confidence {
     pub stage: Stage,
     /// C, rounded to 3 decimals.

@@ -7,7 +7,9 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 /// A SHA-256 over canonical JSON, as 64 hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Digest(String);
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{LocalTimeInterval, TaskId, Weekday};
 
 /// Something that was said and that a plan must respect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Fact {
     /// Counts the facts of a session from 1.
     pub id: u32,
@@ -50,7 +50,9 @@ impl Fact {
 }
 
 /// Where a fact was said.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(tag = "source", content = "of", rename_all = "snake_case")]
 pub enum FactSource {
     Goal,
@@ -85,7 +87,9 @@ impl FactSource {
 }
 
 /// Whether a fact still applies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum FactStatus {
     #[default]
@@ -94,7 +98,7 @@ pub enum FactStatus {
 }
 
 /// What a reading is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "subject", content = "value", rename_all = "snake_case")]
 pub enum FactSubject {
     /// The plan, or the one thing that it is about: the wedding, the race.
@@ -105,7 +109,7 @@ pub enum FactSubject {
 }
 
 /// How long something takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "unit", content = "amount", rename_all = "snake_case")]
 pub enum FactLength {
     /// Work.
@@ -115,7 +119,7 @@ pub enum FactLength {
 }
 
 /// Days of the week, and the hours of them, at which work may happen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FactWorkingTime {
     /// Empty means every day.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -138,7 +142,7 @@ impl FactWorkingTime {
 }
 
 /// What a fact means to the rules.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "reading", content = "value", rename_all = "snake_case")]
 pub enum FactReading {
     /// All work ends on this day at the latest.

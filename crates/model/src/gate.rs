@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::ScoutGateMode;
 
 /// What a draft looked like. A signal that was not measured does not trigger.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GateSignals {
     /// How much the samples agree; needs at least two of them.
     pub overlap: Option<f64>,
@@ -17,7 +17,7 @@ pub struct GateSignals {
 }
 
 /// When a signal asks for the full run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct GateThresholds {
     /// `gate_retrieval_overlap_threshold`.
@@ -35,7 +35,7 @@ impl Default for GateThresholds {
 }
 
 /// Why one signal did or did not ask for the full run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GateRationale {
     pub value: Option<f64>,
     pub threshold: f64,
@@ -44,7 +44,7 @@ pub struct GateRationale {
 }
 
 /// What the gate decided and why.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct GateDecision {
     pub should_escalate: bool,

@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Identifies a saved session: twelve hexadecimal digits, random, so that a short prefix is enough to name it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(transparent)]
 pub struct SessionId(Arc<str>);
 
@@ -97,7 +99,18 @@ impl Borrow<str> for TaskId {
 
 /// The place of an event in its session: 1, 2, 3 and so on, without gaps. Zero means "before the first event".
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(transparent)]
 pub struct Seq(pub u64);
@@ -121,7 +134,19 @@ impl fmt::Display for Seq {
 }
 
 /// Numbers the requests of a session in the order they were asked; shown as `q3`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(transparent)]
 pub struct RequestId(pub u32);
 
@@ -145,7 +170,9 @@ impl std::str::FromStr for RequestId {
 }
 
 /// Names one tool call as task, attempt and step. Never random, so that a resumed run names the same call alike.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct CallId {
     pub task: TaskId,
     pub attempt: u32,

@@ -10,7 +10,7 @@ pub const MAX_WAITING_ATTEMPTS: usize = 16;
 
 /// What a session works by. Journaled where it differs from the built-in values, so that a replay under other
 /// settings shows what happened and not what would happen now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct ExecutionLimits {
     /// How many errors in a row open a tool's breaker.
@@ -51,7 +51,9 @@ impl Default for ExecutionLimits {
 }
 
 /// How much is thought before something is done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningMode {
     /// A scout pass, then whichever of the others the gate picks.
@@ -77,7 +79,9 @@ impl std::str::FromStr for ReasoningMode {
 }
 
 /// When something small skips ceremony.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoutGateMode {
     /// By its signals.
@@ -94,7 +98,7 @@ impl ScoutGateMode {
 }
 
 /// What one task may use in an open conversation before the person is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct TaskBudget {
     pub turns: u32,

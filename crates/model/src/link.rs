@@ -120,6 +120,31 @@ impl TaskLink {
     }
 }
 
+/// A link with all of its fields.
+#[derive(schemars::JsonSchema)]
+#[schemars(rename = "TaskLinkFields")]
+#[expect(dead_code, reason = "described, never read")]
+struct TaskLinkFields {
+    task: TaskId,
+    kind: LinkKind,
+    #[schemars(default)]
+    lag_minutes: i32,
+    lag_basis: Option<LagBasis>,
+    origin: Option<LinkOrigin>,
+}
+
+impl schemars::JsonSchema for TaskLink {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "TaskLink".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let (id, fields) =
+            (generator.subschema_for::<TaskId>(), generator.subschema_for::<TaskLinkFields>());
+        schemars::json_schema!({ "anyOf": [id, fields] })
+    }
+}
+
 impl Serialize for TaskLink {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.is_default_link() {

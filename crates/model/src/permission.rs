@@ -8,7 +8,7 @@ use crate::event::RiskClass;
 pub use crate::requests::AskReason;
 
 /// Whether a rule allows or forbids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleEffect {
     Allow,
@@ -16,7 +16,7 @@ pub enum RuleEffect {
 }
 
 /// What a rule is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "match", rename_all = "snake_case")]
 pub enum RuleMatcher {
     /// Every call of the tool.
@@ -39,7 +39,7 @@ pub enum RuleMatcher {
 }
 
 /// One thing the person allowed or forbade.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PermissionRule {
     pub effect: RuleEffect,
     /// The full name of a tool.
@@ -184,7 +184,7 @@ pub fn normalize_directory(directory: &str) -> String {
 }
 
 /// May it be called?
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum PermissionVerdict {
     Allow { because: GrantBasis },
@@ -193,7 +193,7 @@ pub enum PermissionVerdict {
 }
 
 /// Which rule let a call pass; part of what is journaled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum GrantBasis {
     /// The table lets it pass at this autonomy.
@@ -217,7 +217,7 @@ pub enum GrantBasis {
 }
 
 /// Which answers make sense.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AnswerOffers {
     /// The rule that *for this session* and *always* would make; none where they would not be heeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]

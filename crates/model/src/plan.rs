@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Digest, PlanCalendar, PlanNotification, TaskId, TaskNode};
 
 /// What is approved and run. Its hash is the plan's revision hash; anything that changes it voids an approval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Plan {
     pub title: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ impl Plan {
 }
 
 /// The calendar of a plan file: when work may happen, from when on and until when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FileCalendar {
     /// A zone that is not named is that of the place where the plan is read.
     #[serde(flatten)]
@@ -67,7 +67,9 @@ impl Default for FileCalendar {
 }
 
 /// What the longest chain was measured in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum CriticalPathMeasure {
     Minutes,
@@ -76,7 +78,7 @@ pub enum CriticalPathMeasure {
 }
 
 /// What resolving a plan found. Carried with the plan, so that a replay never resolves anything again.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GraphFacts {
     pub root_tasks: Vec<TaskId>,
     pub execution_order: Vec<TaskId>,
@@ -95,7 +97,7 @@ pub struct GraphFacts {
 }
 
 /// A change that normalisation made to what was given.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct NormalizationChange {
     pub code: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

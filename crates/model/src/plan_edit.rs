@@ -10,7 +10,19 @@ use super::{
 };
 
 /// Who does a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskAssignee {
     Human,
@@ -19,7 +31,7 @@ pub enum TaskAssignee {
 }
 
 /// Where a new node goes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NodePlace {
     /// Right before a node, on its level.
@@ -40,7 +52,7 @@ impl NodePlace {
 }
 
 /// Values for the fields of a node. What is not given stays as it is; an empty text or list clears the field.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct NodeFields {
     #[serde(skip_serializing_if = "is_default")]
@@ -129,7 +141,7 @@ impl NodeFields {
 }
 
 /// One part of a task that is split.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SplitPart {
     pub title: String,
     /// Parts without a time share what the others leave.
@@ -138,7 +150,7 @@ pub struct SplitPart {
 }
 
 /// One change. Its result is checked by the grammar before it counts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "edit", rename_all = "snake_case")]
 pub enum PlanEdit {
     Rename {

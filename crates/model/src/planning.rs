@@ -8,7 +8,19 @@ use serde::{Deserialize, Serialize};
 use super::{Confidence, Digest, PatternSpec, PlanningToolName, TaskId};
 
 /// The three stages of drafting a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     Outline,
@@ -47,7 +59,19 @@ impl Stage {
 }
 
 /// A state of the planning controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PlanState {
     CollectContext,
@@ -143,7 +167,19 @@ impl fmt::Display for PlanState {
 }
 
 /// What an approval is sought for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalTarget {
     Pattern,
@@ -166,7 +202,19 @@ impl ApprovalTarget {
 }
 
 /// Why the conversation waits for the person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseKind {
     Questions,
@@ -210,7 +258,19 @@ impl PauseKind {
 }
 
 /// A state with what it is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 pub struct PlanningPosition {
     pub state: PlanState,
     /// Set in `NEEDS_CLARIFICATION`.
@@ -252,7 +312,19 @@ impl fmt::Display for PlanningPosition {
 }
 
 /// What a transition changes beside the place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanEffect {
     /// A stage is drafted again.
@@ -281,7 +353,7 @@ pub enum PlanEffect {
 }
 
 /// Counters of a conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct PlanCounters {
     /// Entries into working states since the person last spoke.
@@ -304,7 +376,9 @@ impl PlanCounters {
 }
 
 /// What ends or pauses a conversation, as a closed list.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum EscalationReason {
     UserCancelled,
@@ -325,7 +399,7 @@ pub enum EscalationReason {
 }
 
 /// The limits of a planning conversation, each under the name it has in the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct PlanLimits {
     pub turn_limit: u32,
@@ -358,7 +432,7 @@ impl Default for PlanLimits {
 }
 
 /// A question about a missing fact, with the value that stands in for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PlanQuestion {
     pub key: String,
     pub text: String,
@@ -372,14 +446,14 @@ pub struct PlanQuestion {
 }
 
 /// An answer to a question and what follows from it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct QuestionChoice {
     pub answer: String,
     pub effect: String,
 }
 
 /// What became of a comment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "ended", rename_all = "snake_case")]
 pub enum CommentOutcome {
     Addressed {
@@ -393,7 +467,7 @@ pub enum CommentOutcome {
 }
 
 /// A remark of the person's on one node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Comment {
     pub id: u32,
     pub node: TaskId,
@@ -405,7 +479,7 @@ pub struct Comment {
 }
 
 /// What happened in one tool call or transition of planning.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StepTrace {
     pub seq: u32,
     pub session_id: String,
@@ -432,7 +506,7 @@ pub struct StepTrace {
 }
 
 /// An entry of the log of reasoning that exports carry.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReactLogEntry {
     pub seq: u32,
     /// `planner.trace`, `planner.normalization`, `coordinator.unlock` or `affinity.decision`.
@@ -447,7 +521,7 @@ pub struct ReactLogEntry {
 }
 
 /// The pattern of a plan with what else was close.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PatternChoice {
     pub pattern: PatternSpec,
     /// How sure the selector was; not part of the plan.
@@ -467,7 +541,7 @@ pub struct PatternChoice {
 }
 
 /// How a stage was judged.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StageAssessment {
     pub confidence: Confidence,
     pub violations: Vec<super::Violation>,

@@ -7,7 +7,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// Who drafted something, or drafts from here on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(from = "String", into = "String")]
 pub enum PlanDrafter {
     /// No conversation has begun.
@@ -79,7 +81,7 @@ impl fmt::Display for PlanDrafter {
 macro_rules! tool_names {
     ($($variant:ident => $name:literal),+ $(,)?) => {
         /// The tool of planning that a step trace is about.
-        #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(from = "String", into = "String")]
         pub enum PlanningToolName {
             $($variant,)+

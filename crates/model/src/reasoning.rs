@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The interface a piece of reasoning belongs to. It means nothing to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningFormat {
     /// A thinking block with its signature.
@@ -18,7 +18,7 @@ pub enum ReasoningFormat {
 }
 
 /// One piece of reasoning. Providers refuse a conversation in which it was changed or left out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReasoningItem {
     pub format: ReasoningFormat,
     /// How many calls of the same answer stand before it.

@@ -11,7 +11,7 @@ use super::{
 use crate::permission::{PermissionRule, RuleMatcher};
 
 /// What a request is about. The panel draws all of them alike; the engine acts on the kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "about", rename_all = "snake_case")]
 pub enum RequestKind {
     /// Whether the plan with this hash may run.
@@ -82,7 +82,19 @@ pub enum RequestKind {
 }
 
 /// What a key in the panel stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ChoiceAction {
     ApproveAndRun,
@@ -170,7 +182,7 @@ pub enum ChoiceAction {
 }
 
 /// One way to answer, with what follows from it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Choice {
     pub action: ChoiceAction,
     pub label: String,
@@ -187,7 +199,7 @@ impl Choice {
 }
 
 /// A labelled line of evidence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RequestDetail {
     pub label: String,
     pub text: String,
@@ -200,7 +212,7 @@ impl RequestDetail {
 }
 
 /// Something the person is asked: the question, why it is asked, the evidence, and the answers with their effects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Request {
     pub id: RequestId,
     pub kind: RequestKind,
@@ -223,7 +235,7 @@ pub struct Request {
 }
 
 /// An idea beside a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OfferedIdea {
     pub text: String,
     /// Whether the person took it into the plan.
@@ -232,7 +244,7 @@ pub struct OfferedIdea {
 }
 
 /// An answer that could not be read. The request stays open.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UnreadAnswer {
     /// What was typed.
     pub text: String,
@@ -346,7 +358,7 @@ impl Request {
 }
 
 /// How a request was answered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Answer {
     pub action: ChoiceAction,
     /// What the person typed with it.
@@ -387,7 +399,7 @@ impl From<ChoiceAction> for Answer {
 }
 
 /// Who gave an answer. A model never does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
     /// A key in the panel, or a word typed at our own prompt.

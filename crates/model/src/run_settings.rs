@@ -94,7 +94,7 @@ impl NotifyCause {
 }
 
 /// A command that is started when something happens to the run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PlanNotification {
     pub on: BTreeSet<NotifyCause>,
     /// A program and its arguments.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 /// Where a value came from; later ones win.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingOrigin {
     BuiltIn,
@@ -27,7 +27,7 @@ impl fmt::Display for SettingOrigin {
 }
 
 /// A value and where it came from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct SourcedSetting<T> {
     pub value: T,
     pub origin: SettingOrigin,

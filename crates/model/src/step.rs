@@ -7,7 +7,19 @@ use serde_json::Value;
 use super::{StepMetadata, TaskId};
 
 /// What a step is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum StepAction {
     Thought,
@@ -16,7 +28,7 @@ pub enum StepAction {
 }
 
 /// One step of a task's reasoning.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReActStep {
     pub timestamp: Timestamp,
     pub task_id: TaskId,
@@ -49,7 +61,7 @@ impl ReActStep {
 }
 
 /// All steps of one attempt at a task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReActTrace {
     /// `<task_id>_<start unix ms>_<attempt>`.
     pub trace_id: String,

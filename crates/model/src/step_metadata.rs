@@ -14,7 +14,18 @@ use crate::{Digest, TaskId};
 
 /// Which part of plan, research, debate, validate a step belongs to.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum PrdvPhase {
@@ -40,7 +51,7 @@ impl PrdvPhase {
 }
 
 /// Who speaks in a step. Roles of tasks are names that people give, so the list is open.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(from = "String", into = "String")]
 pub enum StepRole {
     Planner,
@@ -110,6 +121,23 @@ macro_rules! step_metadata {
         impl From<Map<String, Value>> for StepMetadata {
             fn from(mut fields: Map<String, Value>) -> Self {
                 Self { $($field: take_field(&mut fields, $name),)+ foreign: fields }
+            }
+        }
+
+        impl schemars::JsonSchema for StepMetadata {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                "StepMetadata".into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let mut schema = schemars::json_schema!({ "type": "object" });
+                let mut properties = Map::new();
+                $(properties.insert(
+                    $name.to_owned(),
+                    generator.subschema_for::<$type>().to_value(),
+                );)+
+                schema.insert("properties".to_owned(), Value::Object(properties));
+                schema
             }
         }
 

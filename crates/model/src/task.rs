@@ -127,7 +127,7 @@ pub const DEFAULT_ROLE: &str = "worker";
 pub const DEFAULT_TYPE: &str = "generic";
 
 /// One unit of work in the task graph.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TaskNode {
     pub id: TaskId,
     pub description: String,

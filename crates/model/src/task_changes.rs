@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Digest, TaskId};
 
 /// What happened to a file in the copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProposedFileKind {
     Added,
@@ -14,7 +14,7 @@ pub enum ProposedFileKind {
 }
 
 /// One changed file of a task, by figures. The lines stand on the card.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProposedFile {
     /// Relative to the workspace.
     pub path: String,
@@ -29,7 +29,7 @@ pub struct ProposedFile {
 }
 
 /// Everything that a task wants to change in the workspace.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ChangeProposal {
     pub files: Vec<ProposedFile>,
     /// Changes that cannot be applied, each with its reason: a link, a file that is too large.
@@ -50,7 +50,7 @@ impl ChangeProposal {
 }
 
 /// What applying does to one file, so that it can be completed or undone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AppliedFile {
     pub path: String,
     /// A hash of what the workspace had before; none where there was no file.
@@ -62,14 +62,14 @@ pub struct AppliedFile {
 }
 
 /// A file that stands in the way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ApplyConflict {
     pub path: String,
     pub why: String,
 }
 
 /// Another task that is under way and works on the same files.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WorktreeOverlap {
     pub task: TaskId,
     pub files: Vec<String>,

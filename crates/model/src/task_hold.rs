@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::TaskId;
 
 /// What a task waits for although everything it depends on is done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", content = "hold", rename_all = "snake_case")]
 pub enum TaskHold {
     /// A moment that has not come yet.
@@ -22,7 +22,7 @@ pub enum TaskHold {
 }
 
 /// Why a task starts at a certain moment and not before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", content = "of", rename_all = "snake_case")]
 pub enum StartTimeCause {
     /// So much time has to pass after the end of another task.

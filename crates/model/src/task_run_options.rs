@@ -9,7 +9,7 @@ use crate::TaskId;
 use crate::task::is_default;
 
 /// A part of a value that is put together when a task starts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ValuePart {
     Text(String),
@@ -21,7 +21,7 @@ pub enum ValuePart {
 }
 
 /// Where an output of a task comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskOutputSource {
     /// The last line that the command printed.
@@ -33,7 +33,7 @@ pub enum TaskOutputSource {
 }
 
 /// A file that was kept of an attempt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KeptArtifact {
     /// Seen from the workspace.
     pub path: String,
@@ -43,7 +43,7 @@ pub struct KeptArtifact {
 }
 
 /// What an attempt left behind.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct TaskResults {
     /// Values for other tasks, by name.
@@ -54,7 +54,7 @@ pub struct TaskResults {
 }
 
 /// Where the value of a secret comes from. The value itself is in no file and in no journal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretSource {
     /// A variable of the environment.
@@ -64,7 +64,7 @@ pub enum SecretSource {
 }
 
 /// How a service is known to be ready.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServiceCheck {
     /// A command that succeeds.
@@ -74,7 +74,9 @@ pub enum ServiceCheck {
 }
 
 /// The signal that ends a service.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum StopSignal {
     #[default]
@@ -99,7 +101,7 @@ impl StopSignal {
 }
 
 /// A command that runs while others need it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TaskService {
     pub ready: ServiceCheck,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -107,7 +109,7 @@ pub struct TaskService {
 }
 
 /// What a task states beside its command. Most tasks state nothing of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct TaskRunOptions {
     /// Variables of its command whose values come from other tasks.
@@ -140,6 +142,9 @@ pub struct TaskRunOptions {
     /// Set when its command runs while others need it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service: Option<TaskService>,
+    /// Whether its command has the terminal while it runs.
+    #[serde(skip_serializing_if = "is_default")]
+    pub interactive: bool,
 }
 
 impl TaskRunOptions {
@@ -195,6 +200,7 @@ impl TaskRunOptions {
             };
             format!("a service, ready when {ready}, ended with {}", service.stop.name())
         });
-        files.chain(passed).chain(secrets).chain(cache).chain(service)
+        let terminal = self.interactive.then(|| "has the terminal while it runs".to_owned());
+        files.chain(passed).chain(secrets).chain(cache).chain(service).chain(terminal)
     }
 }

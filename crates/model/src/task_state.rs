@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The steps of a task: done, to do, and what came of them. No step is ever both done and to do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(from = "TaskStateInput")]
 pub struct TaskState {
     pub task_type: String,
@@ -20,7 +20,7 @@ pub struct TaskState {
 }
 
 /// What a file or a model may say, with the shorter names models use.
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 struct TaskStateInput {
     #[serde(default = "default_task_type")]
     task_type: String,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The parts of a score, kept so that a person can be told why.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct ToolAffinity {
     pub fit: f64,
@@ -22,7 +22,7 @@ impl ToolAffinity {
 }
 
 /// Why this tool and no other: data of every action.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ToolSelection {
     pub tool: String,
     pub affinity: ToolAffinity,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{Category, ExecutionFailure};
 
 /// The envelope of section 1.4: a failure has confidence 0 and says what went wrong in `data.error`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ToolResult {
     pub ok: bool,
     /// From 0 to 1.

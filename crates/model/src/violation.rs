@@ -5,7 +5,19 @@ use serde::{Deserialize, Serialize};
 use super::TaskId;
 
 /// How much a broken rule matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     Fatal,
@@ -24,7 +36,7 @@ impl Severity {
 }
 
 /// A broken rule: what is wrong, where, and what would mend it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Violation {
     /// A grammar rule such as `G306`, or a rule of plan files such as `unknown_field`.
     pub rule: String,

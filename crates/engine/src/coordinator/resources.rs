@@ -34,17 +34,20 @@ pub(crate) struct ResourceLedger {
 impl ResourceLedger {
     /// The resources of a plan, of which nothing is used.
     pub(crate) fn new(plan: &Plan) -> Self {
-        let pools: Vec<ResourcePool> = plan
-            .resources
-            .iter()
-            .map(|(name, capacity)| ResourcePool {
-                name: name.clone(),
-                capacity: *capacity,
-                used: 0,
-                users: BTreeSet::new(),
-                waiting: BinaryHeap::new(),
-            })
-            .collect();
+        let new_pool = |name: &str, capacity: u32| ResourcePool {
+            name: name.to_owned(),
+            capacity,
+            used: 0,
+            users: BTreeSet::new(),
+            waiting: BinaryHeap::new(),
+        };
+        let mut pools: Vec<ResourcePool> =
+            plan.resources.iter().map(|(name, capacity)| new_pool(name, *capacity)).collect();
+        // There is one terminal, and whoever has it shares it with nobody.
+        let terminal = pools.len();
+        if plan.tasks.iter().any(|task| task.options.interactive) {
+            pools.push(new_pool("the terminal", 1));
+        }
         let position: HashMap<&str, usize> =
             pools.iter().enumerate().map(|(at, pool)| (pool.name.as_str(), at)).collect();
         let demands = plan
@@ -57,6 +60,7 @@ impl ResourceLedger {
                     .iter()
                     .filter_map(|(name, units)| Some((*position.get(name.as_str())?, *units)))
                     .filter(|(_, units)| *units > 0)
+                    .chain(task.options.interactive.then_some((terminal, 1)))
                     .collect(),
             })
             .collect();

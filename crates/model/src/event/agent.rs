@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A call that a model asked for in its answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AnsweredCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
@@ -31,7 +31,7 @@ pub struct AnsweredCall {
 }
 
 /// Facts about an agent's work. `task` is none for planning.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AgentEvent {
     /// A model is about to be asked; the estimate is what it may cost at most.

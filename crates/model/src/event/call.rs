@@ -7,7 +7,19 @@ use serde_json::Value;
 use crate::{CallId, Digest, ExecutionFailure, MicroDollars};
 
 /// What a call can do to the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RiskClass {
     Read,
@@ -29,7 +41,7 @@ impl RiskClass {
 }
 
 /// What may be done with a call whose outcome is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RepeatClass {
     /// Changes nothing, or its author said that running it again is fine.
@@ -39,7 +51,7 @@ pub enum RepeatClass {
 }
 
 /// Where a piece of output came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputStream {
     Stdout,
@@ -47,21 +59,23 @@ pub enum OutputStream {
 }
 
 /// A stretch of the output spool of a call: from the first byte of one piece to the first byte after another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SpoolRange {
     pub from: u64,
     pub to: u64,
 }
 
 /// What a call used up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Usage {
     pub tokens: u64,
     pub cost: MicroDollars,
 }
 
 /// How a call ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "ended", rename_all = "snake_case")]
 pub enum CallOutcome {
     Exited {
@@ -90,7 +104,7 @@ pub enum CallOutcome {
 }
 
 /// What a call does to one file, so that the disk can tell whether it took place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FileChange {
     /// Relative to the workspace.
     pub path: String,
@@ -101,7 +115,7 @@ pub struct FileChange {
 }
 
 /// Facts about a call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CallEvent {
     /// The call is about to start. Durable before anything runs that is not safe to repeat.

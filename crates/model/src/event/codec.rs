@@ -84,7 +84,7 @@ impl Event {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(tag = "topic", content = "body", rename_all = "snake_case")]
 enum KnownEventRef<'a> {
     Session(&'a SessionEvent),
@@ -97,6 +97,16 @@ enum KnownEventRef<'a> {
     Agent(&'a AgentEvent),
     Fact(&'a FactEvent),
     Worktree(&'a WorktreeEvent),
+}
+
+impl schemars::JsonSchema for Event {
+    fn schema_name() -> Cow<'static, str> {
+        "Event".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        KnownEventRef::json_schema(generator)
+    }
 }
 
 impl Serialize for Event {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A wish.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "command", content = "with", rename_all = "snake_case")]
 pub enum Command {
     /// Answers an open request.
@@ -112,6 +112,8 @@ pub enum Command {
     SetJobs {
         jobs: u32,
     },
+    /// Leaves it to the load of the machine how many tasks run at once.
+    AdaptJobs,
     /// Changes how the person is talked to and asked: for this session, and for later ones with `save`.
     SetPolicy {
         set: PolicyOverride,
@@ -198,6 +200,7 @@ impl Command {
             Self::SkipTask { .. } => "skip_task",
             Self::CancelTask { .. } => "cancel_task",
             Self::SetJobs { .. } => "set_jobs",
+            Self::AdaptJobs => "adapt_jobs",
             Self::SetPolicy { .. } => "set_policy",
             Self::SetGate { .. } => "set_gate",
             Self::Comment { .. } => "comment",
@@ -217,7 +220,7 @@ impl Command {
 }
 
 /// Why a command could not be carried out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "refusal", rename_all = "snake_case")]
 pub enum CommandRefusal {
     /// The request is not open (any more).

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Actor, Fact, FactReading};
 
 /// Something was said, or said otherwise, or taken back.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FactEvent {
     Recorded {

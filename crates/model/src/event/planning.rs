@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A plan as operations left it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RevisedDraft {
     pub outline: Arc<PlanOutline>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ pub struct RevisedDraft {
 }
 
 /// Facts about planning.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PlanningEvent {
     /// A conversation about a goal began.

@@ -7,7 +7,7 @@ use super::Event;
 use crate::Seq;
 
 /// One journal row.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Record {
     pub seq: Seq,
     pub at: Timestamp,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Digest, ExecutionLimits, RunCap};
 
 /// Why a run is held.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum PauseCause {
     /// The person paused it.
@@ -15,7 +15,9 @@ pub enum PauseCause {
 }
 
 /// How many tasks ended how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct RunCounts {
     pub completed: u32,
     pub failed: u32,
@@ -23,7 +25,7 @@ pub struct RunCounts {
 }
 
 /// Facts about the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RunEvent {
     /// Work on the approved plan began, or began again in a new process.

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Why a process stopped writing to a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum CloseReason {
     /// The person quit.
@@ -24,7 +24,7 @@ pub enum CloseReason {
 }
 
 /// Facts about the session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SessionEvent {
     /// The first event of every session.
@@ -74,7 +74,7 @@ impl SessionEvent {
 }
 
 /// Facts about the plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PlanEvent {
     /// A revision of the plan exists. It may not run before it is approved by its hash.
@@ -109,7 +109,7 @@ impl PlanEvent {
 }
 
 /// Facts about questions and answers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ApprovalEvent {
     Asked {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Actor, ExecutionFailure, SkipReason, TaskHold, TaskId, TaskResults};
 
 /// Facts about a task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TaskEvent {
     /// An attempt began.

@@ -6,7 +6,7 @@ use crate::task_changes::{AppliedFile, ApplyConflict, ChangeProposal, WorktreeOv
 use crate::{Actor, TaskId};
 
 /// Why a copy is given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DiscardCause {
     /// The person does not want the changes.
@@ -18,7 +18,7 @@ pub enum DiscardCause {
 }
 
 /// Facts about a task's own copy of the workspace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum WorktreeEvent {
     /// The workspace was copied for a task.

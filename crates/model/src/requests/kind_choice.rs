@@ -12,7 +12,7 @@ pub const KIND_QUESTION: &str = "kind";
 pub const SOMETHING_ELSE: &str = "something else";
 
 /// A kind of plan that is offered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OfferedKind {
     pub pattern: PatternSpec,
     /// What such a plan consists of.

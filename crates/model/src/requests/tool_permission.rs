@@ -36,7 +36,7 @@ pub struct ToolCallQuestion<'a> {
 }
 
 /// Why the person is asked about a tool call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum AskReason {
     ProtectedPath {

@@ -18,6 +18,7 @@ use planwright_text::nearest_name;
 
 /// The fields of a plan.
 pub(super) const PLAN_FIELDS: &[FieldNames] = &[
+    ("version", &[]),
     ("title", &[]),
     ("goal", &[]),
     ("rationale", &[]),
@@ -97,6 +98,9 @@ pub(super) fn decode_plan(
         if let Some(defaults) = at("defaults") {
             run_settings::apply_defaults(&mut decoder, defaults, &mut placed);
         }
+        if decode_version(&mut decoder, at("version")) == 2 {
+            run_settings::apply_strict_shell(&mut placed);
+        }
         if let Some(tree) = at("pools") {
             plan_options::decode_pools(&mut decoder, tree, path("pools"), &mut plan);
         }
@@ -113,6 +117,24 @@ pub(super) fn decode_plan(
     run_rules::check_run_rules(&mut decoder, &plan, &placed);
     let calendar_place = calendar_at.map(|at| decoder.lines.line_and_column(at));
     DecodedPlan { calendar_place, ..assemble_plan(decoder, plan, &placed) }
+}
+
+/// The newest version of the format.
+const NEWEST_VERSION: i64 = 2;
+
+/// The version that a file states; the first one where it states none.
+fn decode_version(decoder: &mut PlanFileDecoder<'_>, tree: Option<&ValueTree>) -> i64 {
+    let Some(tree) = tree else { return 1 };
+    let path = ValuePath::Field(&ValuePath::Root, "version");
+    if let TreeValue::Integer(version) = tree.value
+        && version > NEWEST_VERSION
+    {
+        let message = format!("is {version}, which is newer than this program can read");
+        let fix = "Update Planwright, or write version = 2 if the file needs nothing newer.";
+        decoder.report_bad_value(tree, path, message, fix);
+        return NEWEST_VERSION;
+    }
+    decoder.read_integer(tree, path, 1..=NEWEST_VERSION).unwrap_or(1)
 }
 
 fn decode_own_fields<'t>(

@@ -3,11 +3,11 @@
 use super::decoder::PlanFileDecoder;
 use super::task::LocatedTask;
 use planwright_model::{
-    ExitCriterion, NodeOrigin, Plan, RunCondition, RunKind, Severity, Violation,
+    ExitCriterion, NodeOrigin, Plan, RunCondition, RunKind, SandboxChoice, Severity, Violation,
 };
 
 /// Fields that only commands have.
-const COMMAND_FIELDS: [&str; 12] = [
+const COMMAND_FIELDS: [&str; 13] = [
     "shell",
     "env",
     "cwd",
@@ -20,6 +20,7 @@ const COMMAND_FIELDS: [&str; 12] = [
     "inputs",
     "cache",
     "service",
+    "interactive",
 ];
 
 /// Reports what a run could not obey.
@@ -86,6 +87,20 @@ fn check_settings(decoder: &mut PlanFileDecoder<'_>, placed: &LocatedTask) {
             if placed.states(field) {
                 let problem = format!("is a service, for which `{field}` has no meaning");
                 report(field, &problem, &format!("Remove `{field}`."));
+            }
+        }
+    }
+    if task.options.interactive {
+        let others = [
+            ("service", task.options.service.is_some()),
+            ("cache", task.options.cache),
+            ("sandbox", task.sandbox == SandboxChoice::Workspace),
+        ];
+        for (field, is_stated) in others {
+            if is_stated {
+                let problem = format!("has the terminal, which does not go with `{field}`");
+                let fix = format!("Remove `{field}`, or remove `interactive`.");
+                report("interactive", &problem, &fix);
             }
         }
     }

@@ -29,7 +29,22 @@ pub(super) const DEFAULT_FIELDS: &[FieldNames] = &[
     ("timeout", &[]),
     ("retries", &[]),
     ("sandbox", &[]),
+    ("pool", &[]),
 ];
+
+/// The shell of commands that name none, from version 2 of the format on: they stop at the first error, and at a variable
+/// that is not set. Files of version 1 keep `sh -c`.
+pub(super) const STRICT_SHELL: [&str; 2] = ["sh", "-euc"];
+
+/// Gives the commands that name no shell, neither themselves nor for all, the one of their version.
+pub(super) fn apply_strict_shell(placed: &mut [LocatedTask]) {
+    for placed in placed {
+        let task = &mut placed.task;
+        if matches!(task.run, RunKind::Shell(_)) && task.shell.is_empty() {
+            task.shell = STRICT_SHELL.map(str::to_owned).to_vec();
+        }
+    }
+}
 
 pub(super) const RETRY_FIELDS: &[FieldNames] =
     &[("max", &[]), ("backoff", &[]), ("factor", &[]), ("max_delay", &[]), ("on", &[])];
@@ -81,6 +96,9 @@ pub(super) fn apply_defaults(
     let retries = at("retries").and_then(|tree| decode_retries(decoder, tree, own("retries")));
     let sandbox =
         at("sandbox").and_then(|tree| decoder.read_choice(tree, own("sandbox"), task::SANDBOX));
+    let pool = at("pool").and_then(|tree| {
+        Some((task::decode_line(decoder, tree, own("pool"))?, 1, tree.span.start))
+    });
     let sources = CommandSources {
         files: at("env_file")
             .and_then(|tree| command_options::decode_env_files(decoder, tree, own("env_file"))),
@@ -94,6 +112,10 @@ pub(super) fn apply_defaults(
         let (own_shell, own_cwd) = (states("shell"), states("cwd"));
         let (own_timeout, own_retries) = (states("timeout"), states("retries"));
         let own_sandbox = states("sandbox");
+        if let Some(pool) = pool.as_ref().filter(|_| !states("pool") && !states("resources")) {
+            placed.task.resources.insert(pool.0.clone(), pool.1);
+            placed.resources.push(pool.clone());
+        }
         sources.apply(placed);
         let task = &mut placed.task;
         if let Some(sandbox) = sandbox.filter(|_| !own_sandbox) {

@@ -29,6 +29,10 @@ use planwright_model::{
 #[schemars(deny_unknown_fields, rename = "Plan")]
 #[expect(dead_code, reason = "described, never read")]
 struct PlanSchema {
+    /// The version of the format: 1 or 2. Defaults to 1. In version 2 commands that name no shell are given to sh -euc, so that
+    /// they stop at the first error.
+    #[schemars(range(min = 1, max = 2))]
+    version: Option<u32>,
     /// Shown wherever the plan is named. Defaults to the file's name.
     title: Option<String>,
     /// What the plan is for.
@@ -143,6 +147,8 @@ struct TaskSchema {
     duration: Option<AmountSchema>,
     /// How many units of each resource it takes while it runs. It waits until they are free.
     resources: Option<BTreeMap<String, u32>>,
+    /// A resource or pool of which it takes one unit: short for `resources = { NAME = 1 }`.
+    pool: Option<String>,
     /// Higher goes first.
     priority: Option<i64>,
     /// The tools it may use.
@@ -162,7 +168,8 @@ struct TaskSchema {
     metadata: Option<BTreeMap<String, Value>>,
     /// When it is stopped: seconds, or text such as "90s", "5m" or "1h".
     timeout: Option<AmountSchema>,
-    /// The program that its command is given to, such as `["bash", "-euc"]`. Defaults to sh -c.
+    /// The program that its command is given to, such as `["bash", "-euc"]`. Defaults to sh -c, in
+    /// version 2 to sh -euc.
     #[schemars(length(min = 1))]
     shell: Option<Vec<String>>,
     /// Variables that its command sees, beside yours.
@@ -203,6 +210,9 @@ struct TaskSchema {
     cache: Option<bool>,
     /// It runs while others need it: it starts before them, they wait until it is ready, and it is ended after the last.
     service: Option<ServiceSchema>,
+    /// Whether its command has the terminal while it runs: the screen steps aside, and what the command prints is kept as
+    /// ever. One at a time; without a screen such a plan is refused.
+    interactive: Option<bool>,
     /// Whether an interrupted attempt may simply be run again.
     repeat: Option<RepeatPolicy>,
     /// Whether its command is confined to the workspace.
@@ -257,6 +267,8 @@ struct DefaultsSchema {
     retries: Option<RetriesSchema>,
     /// Whether commands are confined to the workspace.
     sandbox: Option<SandboxChoice>,
+    /// A resource or pool of which commands take one unit that state neither `pool` nor `resources`.
+    pool: Option<String>,
 }
 
 #[derive(JsonSchema)]

@@ -24,6 +24,7 @@ pub(super) const TASK_FIELDS: &[FieldNames] = &[
     ("depends_on", &["dependencies"]),
     ("duration", &["duration_minutes"]),
     ("resources", &[]),
+    ("pool", &[]),
     ("priority", &[]),
     ("tools", &[]),
     ("tool_affinity", &["affinity"]),
@@ -50,6 +51,7 @@ pub(super) const TASK_FIELDS: &[FieldNames] = &[
     ("inputs", &[]),
     ("cache", &[]),
     ("service", &[]),
+    ("interactive", &[]),
     ("repeat", &[]),
     ("sandbox", &[]),
     ("at_scheduled_time", &[]),
@@ -291,8 +293,17 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         let sandbox =
             self.decode_field("sandbox", |d, tree, path| d.read_choice(tree, path, SANDBOX));
         let scheduled = self.decode_field("at_scheduled_time", PlanFileDecoder::read_boolean);
-        let resources =
-            self.decode_field("resources", |d, tree, path| Some(decode_units(d, tree, path, 0)));
+        let mut resources = self
+            .decode_field("resources", |d, tree, path| Some(decode_units(d, tree, path, 0)))
+            .unwrap_or_default();
+        let pool = self.decode_field("pool", |decoder, tree, path| {
+            Some((decode_line(decoder, tree, path)?, 1, tree.span.start))
+        });
+        // A number of units that is stated goes before the one that the short form means.
+        let is_other = |(name, ..): &(String, u32, usize)| {
+            !resources.iter().any(|(stated, ..)| stated == name)
+        };
+        resources.extend(pool.filter(is_other));
         let task = &mut self.placed.task;
         task.estimated_tokens = tokens.map_or(DEFAULT_TOKENS, |tokens| tokens as u64);
         task.priority = priority.unwrap_or(0);
@@ -301,7 +312,7 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         task.repeat = repeat.unwrap_or_default();
         task.sandbox = sandbox.unwrap_or_default();
         task.at_scheduled_time = scheduled.unwrap_or_default();
-        self.placed.resources = resources.unwrap_or_default();
+        self.placed.resources = resources;
     }
 
     /// Decodes how it is run beside what it does.
@@ -347,11 +358,13 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         let passed = self.decode_field("pass_env", command_options::decode_pass_env);
         let secrets = self.decode_field("secrets", command_options::decode_secrets);
         let service = self.decode_field("service", command_options::decode_service);
+        let interactive = self.decode_field("interactive", PlanFileDecoder::read_boolean);
         let options = &mut self.placed.task.options;
         options.env_files = files.unwrap_or_default();
         options.pass_env = passed.unwrap_or_default();
         options.secrets = secrets.unwrap_or_default();
         options.service = service;
+        options.interactive = interactive.unwrap_or_default();
     }
 
     /// Decodes who answers for it, its dates, and what it rests on.
@@ -520,7 +533,7 @@ fn decode_duration(
 }
 
 /// Decodes a line of text that must contain something.
-fn decode_line(
+pub(super) fn decode_line(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,
     path: ValuePath<'_>,

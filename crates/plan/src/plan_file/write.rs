@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use toml_edit::{Array, InlineTable, Key, Value};
 
 use super::duration::{self, DayLength};
+use super::run_settings::STRICT_SHELL;
 use super::template::{escape_template, has_template};
 use planwright_model::task::{CriterionEffect, DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use planwright_model::{
@@ -20,6 +21,10 @@ use planwright_model::{
 /// omitted.
 pub fn write_toml(plan: &Plan) -> String {
     let mut out = String::new();
+    let version = written_version(plan);
+    if version > 1 {
+        write_field(&mut out, "version", version);
+    }
     write_field(&mut out, "title", plan.title.as_str());
     if let Some(goal) = &plan.goal {
         write_field(&mut out, "goal", goal.as_str());
@@ -66,9 +71,17 @@ pub fn write_toml(plan: &Plan) -> String {
     }
     for task in &plan.tasks {
         out.push_str("\n[[tasks]]\n");
-        write_task(&mut out, task);
+        write_task(&mut out, task, version);
     }
     out
+}
+
+/// The version of the format in which the commands of a plan need not name their shell: 2 where all of them stop at the
+/// first error.
+fn written_version(plan: &Plan) -> i64 {
+    let mut commands = plan.tasks.iter().filter(|task| matches!(task.run, RunKind::Shell(_)));
+    let all_stop = commands.clone().all(|task| task.shell == STRICT_SHELL);
+    if commands.next().is_some() && all_stop { 2 } else { 1 }
 }
 
 fn write_calendar(out: &mut String, calendar: &FileCalendar) {
@@ -145,7 +158,7 @@ fn parts_text(parts: &[ValuePart]) -> String {
     parts.iter().map(text).collect()
 }
 
-fn write_task(out: &mut String, task: &TaskNode) {
+fn write_task(out: &mut String, task: &TaskNode, version: i64) {
     write_field(out, "id", task.id.as_str());
     write_field(out, "description", task.description.as_str());
     match &task.run {
@@ -176,7 +189,7 @@ fn write_task(out: &mut String, task: &TaskNode) {
     }
     write_means(out, task);
     write_details(out, task);
-    write_settings(out, task);
+    write_settings(out, task, version);
 }
 
 /// Writes who answers for a task, its dates, and what it rests on.
@@ -239,9 +252,10 @@ fn write_means(out: &mut String, task: &TaskNode) {
 }
 
 /// Writes how a task is run beside what it does.
-fn write_run_settings(out: &mut String, task: &TaskNode) {
+fn write_run_settings(out: &mut String, task: &TaskNode, version: i64) {
     let texts = |items: &[String]| items.iter().map(String::as_str).collect::<Array>();
-    if !task.shell.is_empty() {
+    let is_default = version == 2 && task.shell == STRICT_SHELL;
+    if !task.shell.is_empty() && !is_default {
         write_field(out, "shell", texts(&task.shell));
     }
     let mut env: BTreeMap<&str, String> =
@@ -318,6 +332,9 @@ fn write_results(out: &mut String, task: &TaskNode) {
     if options.cache {
         write_field(out, "cache", true);
     }
+    if options.interactive {
+        write_field(out, "interactive", true);
+    }
     write_sources(out, options);
 }
 
@@ -369,11 +386,11 @@ fn retry_value(policy: &TaskRetryPolicy) -> Value {
     .into()
 }
 
-fn write_settings(out: &mut String, task: &TaskNode) {
+fn write_settings(out: &mut String, task: &TaskNode, version: i64) {
     if let Some(seconds) = task.timeout_seconds {
         write_field(out, "timeout", duration::write_seconds(seconds));
     }
-    write_run_settings(out, task);
+    write_run_settings(out, task, version);
     if task.repeat == RepeatPolicy::Safe {
         write_field(out, "repeat", "safe");
     }

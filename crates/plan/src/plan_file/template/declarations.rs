@@ -155,11 +155,11 @@ fn decode_parameter(
     inputs: &PlanFileInputs<'_>,
 ) -> Option<PlanValue> {
     let tree = &entry.tree;
-    let (kind, default) = if matches!(tree.value, TreeValue::Table(_)) {
+    let (kind, default, purpose) = if matches!(tree.value, TreeValue::Table(_)) {
         decode_parameter_table(decoder, tree, path)?
     } else {
         let default = decode_value(decoder, tree, path)?;
-        (type_of(&default), Some(default))
+        (type_of(&default), Some(default), String::new())
     };
     if let Some(text) = given {
         let value = read_given(decoder, entry, path, kind, &text);
@@ -167,7 +167,8 @@ fn decode_parameter(
     }
     if default.is_none() && inputs.needs_all {
         let message = "is required and has no value";
-        let fix = format!("Give it on the command line: {}=VALUE.", entry.key);
+        let purpose = if purpose.is_empty() { purpose } else { format!(" ({purpose})") };
+        let fix = format!("Give it on the command line: {}=VALUE{purpose}.", entry.key);
         decoder.report_bad_value(tree, path, message, fix);
     }
     Some(default.unwrap_or_else(|| placeholder(kind, &entry.key)))
@@ -182,11 +183,12 @@ fn placeholder(kind: ParameterType, name: &str) -> PlanValue {
     }
 }
 
+/// Decodes the table of a parameter: its type, its default, and what it is for.
 fn decode_parameter_table(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,
     path: ValuePath<'_>,
-) -> Option<(ParameterType, Option<PlanValue>)> {
+) -> Option<(ParameterType, Option<PlanValue>, String)> {
     let fields = decoder.read_fields(tree, path, PARAM_FIELDS)?;
     let at = |name: &str| fields.get(name).map(|entry| &entry.tree);
     let own = |name: &'static str| ValuePath::Field(&path, name);
@@ -202,9 +204,10 @@ fn decode_parameter_table(
         Some(tree) => decoder.read_boolean(tree, own("required"))?,
         None => default.is_none(),
     };
-    if let Some(tree) = at("description") {
-        decoder.read_text(tree, own("description"))?;
-    }
+    let purpose = match at("description") {
+        Some(tree) => decoder.read_text(tree, own("description"))?.trim().to_owned(),
+        None => String::new(),
+    };
     if required == default.is_some() {
         let (message, fix) = if required {
             ("is required and has a default", "Keep one of `required` and `default`.")
@@ -222,7 +225,7 @@ fn decode_parameter_table(
         decoder.report_bad_value(default, own("default"), message, "Change it or the `type`.");
         return None;
     }
-    Some((kind.or(own_type).unwrap_or(ParameterType::Text), default))
+    Some((kind.or(own_type).unwrap_or(ParameterType::Text), default, purpose))
 }
 
 fn type_of(value: &PlanValue) -> ParameterType {
