@@ -19,6 +19,7 @@ pub(crate) mod planning;
 mod resume_session;
 mod run_notices;
 mod saved_sessions;
+mod screen_terminal;
 mod secrets;
 pub(crate) mod session_actions;
 mod settings_store;
@@ -50,6 +51,7 @@ use planwright_plan::confidence::{ConfidenceSettings, ConfidenceWeights};
 use planwright_spool::SpoolDirectory;
 use planwright_state::SessionState;
 use planwright_store::{OpenMode, Store, StoreError};
+use planwright_text::Redactor;
 use planwright_tools::machine_pools::MachinePools;
 use planwright_tools::{LocalProcessExecutor, ResultStore, TaskCache};
 use planwright_tui::{self as tui, UiSettings};
@@ -69,6 +71,8 @@ pub(crate) struct App {
     pub project: Option<ProjectStanding>,
     data_dir: Option<PathBuf>,
     no_color: bool,
+    /// Whether a screen is shown, whose terminal commands may borrow.
+    has_screen: bool,
     /// Secrets of the plan that is about to run.
     plan_secrets: PlanSecrets,
     /// Whether commands run although nothing has changed.
@@ -120,6 +124,7 @@ impl App {
             project: None,
             data_dir,
             no_color,
+            has_screen: !shared.headless && !shared.plain,
             plan_secrets,
             ignore_cache,
         };
@@ -170,7 +175,15 @@ impl App {
 
     /// Opens the store, making it if need be.
     pub(crate) fn open_store(&self) -> anyhow::Result<Store> {
-        Ok(Store::open(self.require_data_dir()?, OpenMode::ReadWrite)?)
+        let opened = Store::open(self.require_data_dir()?, OpenMode::ReadWrite);
+        // Nothing ran and nothing failed: the directory that was named cannot be used.
+        opened.map_err(|error| match &error {
+            StoreError::CannotCreate { source, .. } => {
+                let what = format!("{error}: {source}");
+                anyhow::Error::from(CliProblem::usage(what).with_remedy(error.hint()))
+            }
+            _ => error.into(),
+        })
     }
 
     /// Opens the store for reading. `None` when there is none yet.
@@ -233,10 +246,15 @@ impl App {
     }
 
     /// Runs the commands of tasks. They never see the keys of model providers, unless their plan passes them on.
-    fn process_executor(&self) -> LocalProcessExecutor {
-        let executor = LocalProcessExecutor::new(self.redactor(), self.key_variables())
+    fn process_executor(&self, redactor: Redactor) -> LocalProcessExecutor {
+        let executor = LocalProcessExecutor::new(redactor, self.key_variables())
             .with_settings(config::tool_settings::tool_settings(&self.settings))
             .with_secrets(Vec::clone(&self.plan_secrets.values));
+        let executor = if self.has_screen {
+            executor.with_terminal(Arc::new(screen_terminal::ScreenTerminal))
+        } else {
+            executor
+        };
         let Some(data_dir) = &self.data_dir else { return executor };
         let cache = (!self.ignore_cache).then(|| TaskCache::new(data_dir.join("cache")));
         let executor = executor.with_results(ResultStore::new(data_dir.join("artifacts")), cache);
@@ -264,14 +282,16 @@ impl App {
             react_tracing: self.settings.enable_react_tracing.value,
             tool_affinity: self.settings.enable_tool_affinity.value,
         };
+        // A secret that a command learns later is covered for all who share it.
+        let redactor = self.redactor();
         EngineOptions {
             jobs: self.settings.jobs.value.initial(),
             clock: engine::wall_clock(),
-            executor: Arc::new(self.process_executor()),
+            executor: Arc::new(self.process_executor(redactor.clone())),
             features,
             durability: engine::CallDurability::default(),
             caps: self.settings.caps(),
-            redactor: self.redactor(),
+            redactor,
             adapt_jobs: self.settings.jobs.value == JobLimit::Auto,
             planner: None,
             agent_receiver: None,

@@ -21,11 +21,32 @@ const COMMANDS: usize = 64;
 /// How long a holder that is alive may take; a machine that is asleep or overloaded is no reason to hang.
 const HOLDER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Passes on what is left for a session for as long as it is worked on here. The driver decides on it as on any command.
-pub(crate) fn forward_answers(store: &Store, handle: &SessionHandle) {
+/// Passes on what is left for a session for as long as it is worked on here. The driver decides on it as on any command. What
+/// was left before is passed on at once, and the handle names it.
+pub(crate) fn forward_answers(store: &Store, handle: &mut SessionHandle) {
+    let before: Vec<Command> = if store.has_inbox_answers(&handle.id).unwrap_or_default() {
+        let taken = store.take_answers(&handle.id).unwrap_or_else(|error| {
+            tracing::warn!(%error, "answers in the inbox cannot be taken");
+            Vec::new()
+        });
+        taken.iter().filter_map(answer_command).collect()
+    } else {
+        Vec::new()
+    };
+    for command in &before {
+        if let Command::Answer { id, answer, .. } = command {
+            handle.left_answers.push((*id, answer.action));
+        }
+    }
     let (store, id) = (store.clone(), handle.id.clone());
     let commands = handle.commands.downgrade();
     tokio::spawn(async move {
+        for command in before {
+            let Some(commands) = commands.upgrade() else { return };
+            if commands.send(command).await.is_err() {
+                return;
+            }
+        }
         loop {
             tokio::time::sleep(HOLDER_POLL_INTERVAL).await;
             let Some(commands) = commands.upgrade() else { return };
@@ -94,6 +115,17 @@ pub(crate) fn deliver_answer(
 ) -> anyhow::Result<AnswerDelivery> {
     let letter = InboxAnswer { request, answer: serde_json::to_string(answer)? };
     deliver_letter(store, id, letter, |event| delivery_outcome(event, request))
+}
+
+/// Leaves an answer for whoever works on a session next.
+pub(crate) fn leave_answer(
+    store: &Store,
+    id: &SessionId,
+    request: RequestId,
+    answer: &Answer,
+) -> anyhow::Result<()> {
+    store.post_answer(id, InboxAnswer { request, answer: serde_json::to_string(answer)? })?;
+    Ok(())
 }
 
 /// Leaves a message to the agent of a task for the holder of a session and waits for what becomes of it.

@@ -262,7 +262,7 @@ impl SessionModels {
             },
         );
         options.executor = Arc::new(BuiltInAgentExecutor {
-            processes: app.process_executor(),
+            processes: app.process_executor(options.redactor.clone()),
             services: self.agent_services(app, dialogues, assets, toolbox, &port),
             port,
             profiles: profile_lookup(app, store),

@@ -69,8 +69,8 @@ impl<'a> SessionBuilder<'a> {
         let summary = batch.summary.clone().unwrap_or_default();
         let new = NewSession { id, created_at, format: FORMAT, parent: None, summary };
         let journal = store.begin_session(new, batch)?;
-        let handle = engine::start_new_session(journal, state, options);
-        super::inbox::forward_answers(store, &handle);
+        let mut handle = engine::start_new_session(journal, state, options);
+        super::inbox::forward_answers(store, &mut handle);
         Ok(handle)
     }
 }

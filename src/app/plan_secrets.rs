@@ -1,7 +1,7 @@
-//! Secrets that a plan names: their values are found when it starts, given to its commands, and covered everywhere else.
+//! Secrets that a plan names: values of variables are found when it starts, given to its commands, and covered everywhere
+//! else. Commands that print a secret run when a task needs it, after the plan was approved.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use super::App;
@@ -32,10 +32,11 @@ impl App {
         let mut covered = Vec::clone(&self.plan_secrets.covered);
         for task in &plan.tasks {
             for (name, source) in &task.options.secrets {
+                let SecretSource::Variable(variable) = source else { continue };
                 if values.iter().any(|(known, _)| known == source) {
                     continue;
                 }
-                let value = find_value(source, workspace).map_err(|why| {
+                let value = find_value(variable).map_err(|why| {
                     CliProblem::usage(format!("the secret {name} of task `{}`: {why}", task.id))
                         .with_remedy("set it, or correct where it comes from in `secrets`")
                 })?;
@@ -58,29 +59,10 @@ impl App {
     }
 }
 
-fn find_value(source: &SecretSource, workspace: &Path) -> Result<String, String> {
-    let value = match source {
-        SecretSource::Variable(name) => {
-            std::env::var(name).map_err(|_| format!("the variable {name} is not set"))?
-        }
-        SecretSource::Command(words) => run_secret_command(words, workspace)?,
-    };
-    if value.is_empty() { Err("it is empty".to_owned()) } else { Ok(value) }
-}
-
-fn run_secret_command(words: &[String], workspace: &Path) -> Result<String, String> {
-    let (program, arguments) = words.split_first().ok_or("it has no command")?;
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(workspace)
-        .stdin(Stdio::inherit())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("{program}: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("{program} failed: {}", output.status));
+fn find_value(variable: &str) -> Result<String, String> {
+    match std::env::var(variable) {
+        Ok(value) if value.is_empty() => Err("it is empty".to_owned()),
+        Ok(value) => Ok(value),
+        Err(_) => Err(format!("the variable {variable} is not set")),
     }
-    let text =
-        String::from_utf8(output.stdout).map_err(|_| format!("{program} printed no text"))?;
-    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
 }

@@ -51,7 +51,8 @@ impl App {
         let journal = store.acquire_session(id)?;
         let (state, channel) = current_state(store, &journal, id, shown)?;
         let mut leftovers = end_leftover_processes(id, &state);
-        leftovers.printed = printed_lines(&store.reader()?.output_spools(), id, &state);
+        let spools = store.reader()?.output_spools();
+        leftovers.printed = printed_lines(&spools, id, &state);
         let place = workspace.unwrap_or(Path::new(&state.session.workspace));
         let app = match &state.plan.current {
             Some(current) => self.with_plan_secrets(&current.plan, place).or_else(|error| {
@@ -79,8 +80,8 @@ impl App {
             None => require_workspace(&state, id)?,
         }
         let begun = SessionState::clone(&state);
-        let handle = engine::start_on_channel(channel, journal, begun, first, options);
-        inbox::forward_answers(store, &handle);
+        let mut handle = engine::start_on_channel(channel, journal, begun, first, options);
+        inbox::forward_answers(store, &mut handle);
         Ok((handle, state))
     }
 }

@@ -1,20 +1,17 @@
 //! `planwright answer`: answers an open request from another terminal or a script.
 
-use std::collections::BTreeSet;
-
 use clap::Args;
 
 use super::guard::require_person;
-use super::session::{block_on, follow_headless, open_session, resume_session};
+use super::session::open_session;
 use super::{CliExit, CliProblem, SharedArgs};
 use crate::app::inbox::{self, AnswerDelivery};
 use crate::app::{self, App};
 use crate::headless::drafted_commands::{
     approval_command, approves_drafted, command_lines, names_revision,
 };
-use crate::headless::{PresetAnswers, reply};
-use planwright_model::event::Command;
-use planwright_model::{Actor, Answer, ChoiceAction, Request, RequestId, RequestKind, SessionId};
+use crate::headless::reply;
+use planwright_model::{Answer, Request, RequestId, RequestKind, SessionId};
 use planwright_state::SessionState;
 use planwright_store::Store;
 
@@ -63,11 +60,11 @@ pub(super) fn execute_answer(shared: &SharedArgs, args: &AnswerArgs) -> anyhow::
                     .with_remedy("try again, or answer on its own screen")
                     .into());
             }
-            // It left in the meantime: the session can be had.
+            // It left in the meantime: the answer waits for the next.
             AnswerDelivery::NobodyThere => {}
         }
     }
-    resume_with_answer(shared, &app, &store, &id, request, &answer)
+    leave_answer(shared, &store, &id, request, &answer)
 }
 
 /// What the command line asks for.
@@ -133,16 +130,27 @@ fn resolve_answer(
         let head = history.head_seq()?;
         history.state_at(head)?
     };
+    let answered = store.answered_requests(id)?;
     let wanted = match args.request.as_str() {
-        "next" => state.requests.oldest_open().map(|open| open.request.id),
+        "next" => {
+            let open = state.requests.open.keys().find(|id| !answered.contains(id));
+            open.copied()
+        }
         other => Some(other.parse::<RequestId>().map_err(|_| {
             CliProblem::usage(format!("`{other}` is not a question of this session"))
                 .with_remedy("name one such as q2, or `next`")
         })?),
     };
+    if let Some(request) = wanted.filter(|wanted| answered.contains(wanted)) {
+        let short = id.short_id();
+        let what = format!("request {request} of session {short} is answered already");
+        let remedy = format!("go on with: planwright resume {short}");
+        return Err(CliProblem::usage(what).with_remedy(remedy).into());
+    }
     let open = wanted.and_then(|wanted| state.requests.open.get(&wanted));
     let Some(open) = open else {
-        let waiting: Vec<String> = state.requests.open.keys().map(ToString::to_string).collect();
+        let open = state.requests.open.keys().filter(|id| !answered.contains(id));
+        let waiting: Vec<String> = open.map(ToString::to_string).collect();
         let what = format!("request {} of session {} is not open", args.request, id.short_id());
         let remedy = match waiting.len() {
             0 => "nothing waits for an answer there".to_owned(),
@@ -177,50 +185,25 @@ fn report_answered(
     Ok(CliExit::Success)
 }
 
-/// Nobody works on the session: this process does, until it ends or waits again.
-fn resume_with_answer(
-    shared: &SharedArgs,
-    app: &App,
-    store: &Store,
-    id: &SessionId,
-    request: RequestId,
-    answer: &Answer,
-) -> anyhow::Result<CliExit> {
-    let shared = &SharedArgs { headless: true, ..shared.clone() };
-    block_on(async {
-        let handle = match resume_session(shared, app, store, id, None).await {
-            Ok(handle) => handle,
-            Err(error) => return deliver_to_new_holder(shared, store, id, request, answer, error),
-        };
-        let command = Command::Answer { id: request, answer: answer.clone(), by: Actor::Person };
-        crate::session_commands::send_command(&handle.commands, command).await;
-        let answers = PresetAnswers {
-            approve_plans: shared.yes,
-            // A plan that is kept and not run leaves nothing to wait for.
-            keeps_plans: answer.action == ChoiceAction::ApproveAndStop,
-            answered: BTreeSet::from([request]),
-            ..PresetAnswers::default()
-        };
-        let exit = follow_headless(shared, store, handle, answers.into()).await;
-        store.close();
-        exit
-    })
-}
-
-/// Somebody else may have been quicker to take the session up: then the answer is theirs to take.
-fn deliver_to_new_holder(
+/// Nobody works on the session: the answer waits for whoever resumes it.
+fn leave_answer(
     shared: &SharedArgs,
     store: &Store,
     id: &SessionId,
     request: RequestId,
     answer: &Answer,
-    error: anyhow::Error,
 ) -> anyhow::Result<CliExit> {
-    if store.lease_holder(id)?.is_none() {
-        return Err(error);
-    }
-    match inbox::deliver_answer(store, id, request, answer)? {
-        AnswerDelivery::Taken => Ok(report_answered(shared, id, request)?),
-        _ => Err(error),
-    }
+    inbox::leave_answer(store, id, request, answer)?;
+    let short = id.short_id();
+    let resume = format!("planwright resume {short}");
+    let line = if shared.json {
+        serde_json::json!({ "session": id, "answered": request, "next": resume }).to_string()
+    } else {
+        format!(
+            "session {short}: {request} is answered; no process works on it, go on with: {resume}"
+        )
+    };
+    super::StdoutWriter::new().write_line(&line)?;
+    store.close();
+    Ok(CliExit::Success)
 }

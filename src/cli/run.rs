@@ -117,6 +117,7 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
         let (params, _) = split_params(&args.words);
         let ready = runnable_part(&app, Path::new(&args.what), args.infer, &selection, &params)?;
         refuse_missing_dependencies(shared, args, &ready)?;
+        refuse_missing_terminal(shared, &ready)?;
         let workspace = match &args.workspace {
             Some(named) => existing_directory(named)?,
             None => current_workspace()?,
@@ -297,6 +298,23 @@ fn refuse_missing_sandbox(ready: &ReadyPlan) -> anyhow::Result<()> {
         .into());
     }
     Ok(())
+}
+
+/// A task that has the terminal can only run where there is a screen to step aside.
+fn refuse_missing_terminal(shared: &SharedArgs, ready: &ReadyPlan) -> anyhow::Result<()> {
+    let mut tasks = ready.plan.tasks.iter();
+    let Some(task) = tasks.find(|task| task.options.interactive) else { return Ok(()) };
+    if !shared.headless && !shared.plain {
+        return Ok(());
+    }
+    Err(CliProblem::usage(format!(
+        "task `{}` has the terminal while it runs (`interactive`), and this run has no screen",
+        task.id
+    ))
+    .with_remedy(
+        "run it on a terminal without --headless, --plain and --detach, or name other tasks to run",
+    )
+    .into())
 }
 
 /// Redaction never changes what runs: a command it would change is refused instead.

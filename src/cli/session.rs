@@ -21,7 +21,7 @@ use crate::headless::{
 use planwright_engine::resume::ResumeMode;
 use planwright_engine::{SessionChannel, SessionHandle};
 use planwright_model::event::{CloseReason, Command};
-use planwright_model::{Actor, RequestKind, SessionId, TaskId};
+use planwright_model::{Actor, ChoiceAction, RequestKind, SessionId, TaskId};
 use planwright_state::replay::History;
 use planwright_state::{RunPhase, SessionState, SessionStatus, SkipRoots, TaskRow, TaskStatus};
 use planwright_store::{Store, StoreError};
@@ -287,12 +287,18 @@ async fn follow_to_end(
     request: ResumeRequest,
     format: HeadlessFormat,
 ) -> anyhow::Result<(SessionId, SessionState, CliExit)> {
+    let mut answers = request.answers;
+    for (id, action) in &handle.left_answers {
+        answers.answered.insert(*id);
+        // A plan that is kept and not run leaves nothing to wait for.
+        answers.keeps_plans |= *action == ChoiceAction::ApproveAndStop;
+    }
     let mut follower = SessionFollower {
         session: handle.id.clone(),
         history: app::session_history(store, &handle.id)?,
         head: handle.head.clone(),
         commands: handle.commands.clone(),
-        answers: request.answers,
+        answers,
         expects_start: request.restarts,
         expects_plan: request.replaces,
         waits_for_answers: request.waits_for_answers,

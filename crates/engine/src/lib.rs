@@ -33,7 +33,9 @@ pub use worktree_runner::{WorktreeAction, WorktreeRunner};
 
 use planwright_llm::cost::Ledger;
 use planwright_model::event::{Command, Event, Record};
-use planwright_model::{NotifyCause, PolicyOverride, RunCapSettings, Seq, SessionId};
+use planwright_model::{
+    ChoiceAction, NotifyCause, PolicyOverride, RequestId, RunCapSettings, Seq, SessionId,
+};
 use planwright_state::SessionState;
 use planwright_store::{Journal, JournalBatch, SideWrite};
 use planwright_text::Redactor;
@@ -170,6 +172,8 @@ pub struct SessionHandle {
     pub begun: Seq,
     /// The number of the last durable event.
     pub head: watch::Receiver<Seq>,
+    /// Answers that were left for the session while nobody worked on it; they are on their way.
+    pub left_answers: Vec<(RequestId, ChoiceAction)>,
     driver: JoinHandle<Result<(), EngineError>>,
 }
 
@@ -269,5 +273,6 @@ pub fn start_on_channel(
     let begun = state.seq;
     tracing::info!(session = %id, seq = begun.0, "session started");
     let driver = driver::Driver::new(journal, state, options, inbox, published);
-    SessionHandle { id, commands, begun, head, driver: tokio::spawn(driver.run(first)) }
+    let driver = tokio::spawn(driver.run(first));
+    SessionHandle { id, commands, begun, head, left_answers: Vec::new(), driver }
 }

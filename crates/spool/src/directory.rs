@@ -28,6 +28,16 @@ impl SpoolDirectory {
         SpoolWriter::new(self.path(session, call), cap)
     }
 
+    /// A writer that adds to what a call printed before.
+    pub fn reopen(
+        &self,
+        session: &SessionId,
+        call: &CallId,
+        cap: u64,
+    ) -> Result<SpoolWriter, SpoolError> {
+        SpoolWriter::reopen(self.path(session, call), cap)
+    }
+
     /// A reader from a piece on; 0 is the beginning. `None` if the call printed nothing, or its output was removed.
     pub fn open(
         &self,
@@ -70,7 +80,8 @@ impl SpoolDirectory {
         self.root.join(safe_name(session.as_str()))
     }
 
-    fn path(&self, session: &SessionId, call: &CallId) -> PathBuf {
+    /// The file with the output of one call.
+    pub fn path(&self, session: &SessionId, call: &CallId) -> PathBuf {
         let CallId { task, attempt, step } = call;
         let name = format!("{}.{attempt}.{step}{EXTENSION}", task_name(task));
         self.session_path(session).join(name)

@@ -61,6 +61,28 @@ impl SpoolWriter {
         }
     }
 
+    /// The same for a spool that another process began and did not end. One of which only beginning and end were kept already
+    /// cannot be added to.
+    pub(crate) fn reopen(path: PathBuf, cap: u64) -> Result<Self, SpoolError> {
+        let mut writer = Self::new(path, cap);
+        let tails = [0, 1].map(|turn| writer.path.with_file_name(writer.tail_name(turn)));
+        if let Some(tail) = tails.iter().find(|tail| tail.exists()) {
+            let source = std::io::Error::other("only its beginning and its end are kept");
+            return Err(io_error(tail, source));
+        }
+        match OpenOptions::new().append(true).open(&writer.path) {
+            Ok(file) => {
+                let length =
+                    file.metadata().map_err(|source| io_error(&writer.path, source))?.len();
+                writer.offset = length.max(MAGIC.len() as u64);
+                writer.file = Some(file);
+                Ok(writer)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(writer),
+            Err(source) => Err(io_error(&writer.path, source)),
+        }
+    }
+
     /// How many bytes of output were not kept.
     pub fn dropped_bytes(&self) -> u64 {
         self.dropped_text

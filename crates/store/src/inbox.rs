@@ -88,6 +88,19 @@ impl StoreReader {
         )
     }
 
+    /// The requests of a session whose answers are waiting to be taken.
+    pub fn answered_requests(&self, session: &SessionId) -> Result<Vec<RequestId>, StoreError> {
+        let sql = "SELECT request FROM inbox JOIN session ON key = session WHERE session.id = ?";
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| {
+                let rows =
+                    statement.query_map([session.as_str()], |row| row.get(0).map(RequestId))?;
+                rows.collect()
+            })
+            .during(TAKING, &self.database)
+    }
+
     /// Whether an answer is still waiting to be taken.
     pub fn is_answer_waiting(&self, number: i64) -> Result<bool, StoreError> {
         self.row_exists("SELECT 1 FROM inbox WHERE id = ?", number)

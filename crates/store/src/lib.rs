@@ -68,7 +68,7 @@ pub use word_search::WordQuery;
 pub use writer_queue::AppendAck;
 
 use database::StorePaths;
-use planwright_model::SessionId;
+use planwright_model::{RequestId, SessionId};
 use writer_queue::WriterQueue;
 
 /// Whether a store may be modified.
@@ -207,6 +207,11 @@ impl Store {
     /// See [`StoreReader::has_inbox_answers`].
     pub fn has_inbox_answers(&self, session: &SessionId) -> Result<bool, StoreError> {
         self.with_reader(|reader| reader.has_inbox_answers(session))
+    }
+
+    /// See [`StoreReader::answered_requests`].
+    pub fn answered_requests(&self, session: &SessionId) -> Result<Vec<RequestId>, StoreError> {
+        self.with_reader(|reader| reader.answered_requests(session))
     }
 
     /// See [`StoreReader::bookmarks`].

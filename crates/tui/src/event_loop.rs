@@ -17,6 +17,7 @@ use super::frame_limiter::{FRAME, FrameLimiter};
 use super::session::{ExternalAction, ExternalOutcome, ScreenEffect, ScreenMessage, SessionScreen};
 use super::terminal::{TerminalGuard, is_shell_job};
 use super::terminal_input::{TerminalEvent, TerminalInput, is_terminal_gone};
+use super::terminal_loans::{TerminalDesk, TerminalRequest, new_loan};
 use super::{ExitReason, KeyError, TuiError, UiAppearance};
 use planwright_model::Seq;
 use planwright_state::replay::RecordSourceError;
@@ -89,6 +90,7 @@ pub(crate) async fn run_screen(
     let guard = TerminalGuard::enter()?;
     let mut looping = EventLoop {
         guard,
+        desk: TerminalDesk::open(),
         // Nobody types before there is something to see, and two threads are not started before it.
         input: None,
         limiter: FrameLimiter::default(),
@@ -124,6 +126,12 @@ pub(crate) async fn run_screen(
             LoopEvent::Resumed => ScreenEffect::Redraw,
             LoopEvent::Resized => ScreenEffect::Draw,
             LoopEvent::Restyled(look) => handle_appearance_change(app, &look),
+            LoopEvent::Asked(request) => {
+                if let Some(reason) = looping.lend_terminal(request, &mut signals).await? {
+                    return Ok(reason);
+                }
+                ScreenEffect::Draw
+            }
             LoopEvent::Nothing => continue,
         };
         for _ in 0..BURST {
@@ -149,6 +157,8 @@ enum LoopEvent {
     Resumed,
     Resized,
     Restyled(Arc<UiAppearance>),
+    /// A command of the run wants the terminal.
+    Asked(TerminalRequest),
     Nothing,
 }
 
@@ -170,6 +180,7 @@ struct EventLoop {
     /// There but while another program has the terminal.
     input: Option<TerminalInput>,
     guard: TerminalGuard,
+    desk: TerminalDesk,
     limiter: FrameLimiter,
     last_tick: Instant,
     head: Option<watch::Receiver<Seq>>,
@@ -221,6 +232,42 @@ impl EventLoop {
             }
         }
         Ok(None)
+    }
+
+    /// Steps aside while a command has the terminal.
+    async fn lend_terminal(
+        &mut self,
+        request: TerminalRequest,
+        signals: &mut ProcessSignals,
+    ) -> Result<Option<ExitReason>, TuiError> {
+        self.input = None;
+        self.guard.release();
+        let title = planwright_text::clean_line(&request.title);
+        // A terminal that cannot be written to is noticed when it is taken back.
+        let _ = writeln!(io::stdout(), "{title} has the terminal until it ends.");
+        let (lent, mut returned) = new_loan();
+        if request.granted.send(lent).is_ok() {
+            loop {
+                tokio::select! {
+                    // Its end is dropped, never used.
+                    _ = &mut returned => break,
+                    signal = signals.next_signal() => {
+                        // Keys that make signals belong to the command.
+                        if let LoopEvent::Exit(reason @ ExitReason::Signal("SIGTERM" | "SIGHUP")) =
+                            signal
+                        {
+                            return Ok(Some(reason));
+                        }
+                    }
+                }
+            }
+        }
+        if let Some(reason) = self.start_input()? {
+            return Ok(Some(reason));
+        }
+        let taken = self.guard.reacquire();
+        self.limiter.request_frame();
+        self.check_terminal(taken)
     }
 
     /// Reads the terminal from now on.
@@ -327,6 +374,7 @@ impl EventLoop {
                 self.head = None;
                 LoopEvent::Message(ScreenMessage::Over)
             },
+            request = self.desk.next_request() => LoopEvent::Asked(request),
             look = appearance_changed(&mut self.appearance_changes) => {
                 if let Some(look) = look {
                     return LoopEvent::Restyled(look);

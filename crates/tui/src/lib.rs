@@ -29,6 +29,7 @@ mod session_actions;
 mod settings_store;
 mod terminal;
 mod terminal_input;
+mod terminal_loans;
 #[cfg(test)]
 mod tests;
 mod theme;
@@ -48,6 +49,7 @@ pub use session_actions::{
     ComparableSession, CompareView, EventBookmark, SessionActions, SessionExport,
 };
 pub use settings_store::{SettingItem, SettingsStore};
+pub use terminal_loans::{LentTerminal, borrow_terminal};
 pub use theme::{ColorDepth, Palette, Theme, ThemeError, ThemeRole};
 pub use widgets::short_plan_name;
 

@@ -15,7 +15,8 @@ use planwright_model::WorktreeOverlap;
 use planwright_model::event::{AgentEvent, CallOutcome, SessionEvent};
 use planwright_model::requests::task_limit_request;
 use planwright_model::{
-    AgentProfile, Category, ChoiceAction, ExecutionFailure, Request, RequestId, RunKind, TaskNode,
+    AgentProfile, CallId, Category, ChoiceAction, ExecutionFailure, Request, RequestId, RunKind,
+    SessionId, TaskNode,
 };
 use planwright_state::{AgentProgress, TaskWorktree};
 use planwright_tools::affinity::{self, RankedTool, ToolProfiles};
@@ -98,6 +99,15 @@ impl TaskExecutor for BuiltInAgentExecutor {
             RunKind::Agent {} => ("agent", "1"),
             _ => self.processes.tool_identity(task),
         }
+    }
+
+    fn collect_leftover_output<'a>(
+        &'a self,
+        session: &'a SessionId,
+        call: &'a CallId,
+        events: AttemptEventSink,
+    ) -> BoxFuture<'a, ()> {
+        self.processes.collect_leftover_output(session, call, events)
     }
 
     fn sandbox_state(&self) -> SandboxState {

@@ -122,6 +122,11 @@ pub fn decide_command(
         }
         Command::CancelTask { task } => cancel_task(state, task),
         Command::SetJobs { jobs } => set_jobs(state, *jobs),
+        Command::AdaptJobs => Ok(CommandDecision::from_event(RunEvent::JobsChanged {
+            from: state.run.jobs,
+            to: state.run.jobs,
+            why: "set by you: from now on by the load of this machine".to_owned(),
+        })),
         Command::SetPolicy { set, save, by } => Ok(planning::set_policy(set, *save, *by)),
         Command::SetGate { when } => Ok(planning::set_gate(state, *when)),
         Command::Comment { node, text } => planning::comment_node(state, node, text, now),

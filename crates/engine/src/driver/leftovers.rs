@@ -8,7 +8,7 @@ use crate::controller::requests::session_in_doubt_request;
 use planwright_model::CallId;
 use planwright_model::event::ApprovalEvent;
 use planwright_model::requests::CallEvidence;
-use planwright_tools::process;
+use planwright_tools::{AttemptEventSink, process};
 
 /// How often it is looked whether a command has ended. It is not our child, so that nothing tells.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -24,24 +24,33 @@ impl Driver {
         tracing::info!(%call, ?ended, "the processes of an earlier run were ended");
     }
 
-    /// Waits until the command of a call has ended by itself.
+    /// Waits until the command of a call has ended by itself. What it prints meanwhile is read.
     pub(super) fn await_leftovers(&mut self, call: CallId) {
         let mark = self.process_mark(&call);
+        let session = self.journal.session().clone();
+        let executor = Arc::clone(&self.options.executor);
+        let events = AttemptEventSink::new(call.clone(), self.reports_in.clone());
+        self.leftover_calls.insert(call.clone());
         self.awaited.spawn(async move {
-            loop {
-                let own = mark.clone();
-                let found =
-                    tokio::task::spawn_blocking(move || process::find_leftovers(&own)).await;
-                if found.is_ok_and(|found| found.is_empty()) {
-                    return call;
-                }
+            let gone = async {
+                wait_until_gone(mark).await;
+                // What it left in its pipes is there at once.
                 tokio::time::sleep(LOOK_EVERY).await;
+            };
+            let reading = executor.collect_leftover_output(&session, &call, events);
+            tokio::pin!(gone, reading);
+            // Whoever has no pipes to read is done at once; the command may go on.
+            tokio::select! {
+                () = &mut reading => gone.await,
+                () = &mut gone => {}
             }
+            call
         });
     }
 
     /// A command that was waited for has ended, and how is not known: the person decides what that means.
     pub(super) fn ask_about_ended(&mut self, call: &CallId) {
+        self.leftover_calls.remove(call);
         let Some(task) = self.state.tasks.position(&call.task) else { return };
         let Some(open) = self.state.tasks.row(task).call.clone().filter(|open| open.call == *call)
         else {
@@ -54,5 +63,17 @@ impl Driver {
         let id = self.state.requests.next_id();
         let request = session_in_doubt_request(id, &self.state, task, &open, evidence);
         self.record(ApprovalEvent::Asked { request: Arc::new(request) });
+    }
+}
+
+/// Looks for the processes with a mark until there are none.
+async fn wait_until_gone(mark: String) {
+    loop {
+        let own = mark.clone();
+        let found = tokio::task::spawn_blocking(move || process::find_leftovers(&own)).await;
+        if found.is_ok_and(|found| found.is_empty()) {
+            return;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
     }
 }

@@ -167,6 +167,8 @@ pub(super) struct Driver {
     run_again: Vec<(TaskId, u32)>,
     /// Calls of an earlier process whose commands are still running, until they have ended.
     awaited: JoinSet<CallId>,
+    /// The same calls, whose output is still read.
+    leftover_calls: HashSet<CallId>,
     /// The lines of changes that were looked at and that nobody was asked about yet.
     reviews: HashMap<TaskId, Vec<RequestDetail>>,
     /// Tasks whose changes this process is applying.
@@ -237,6 +239,7 @@ impl Driver {
             answered_early: Vec::new(),
             run_again: Vec::new(),
             awaited: JoinSet::new(),
+            leftover_calls: HashSet::new(),
             reviews: HashMap::new(),
             applying: HashSet::new(),
             worktree_jobs: 0,
@@ -402,10 +405,12 @@ impl Driver {
             self.options.jobs,
             (self.options.clock)(),
         );
-        if let Command::SetJobs { jobs } = command
-            && (1..=controller::MAX_JOBS).contains(jobs)
-        {
-            self.options.jobs = *jobs;
+        match command {
+            Command::SetJobs { jobs } if (1..=controller::MAX_JOBS).contains(jobs) => {
+                (self.options.jobs, self.options.adapt_jobs) = (*jobs, false);
+            }
+            Command::AdaptJobs => self.options.adapt_jobs = true,
+            _ => {}
         }
         for event in decision.events {
             let mut settled = None;

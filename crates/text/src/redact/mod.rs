@@ -23,7 +23,7 @@ mod tests;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 pub use environment::is_secret_variable;
 use loaded_secrets::LoadedSecrets;
@@ -105,7 +105,8 @@ pub struct SecretFinding {
 pub struct Redactor(Arc<RedactorRules>);
 
 struct RedactorRules {
-    loaded: LoadedSecrets,
+    /// The loaded values, and what finds them. Values that turn up later are added for all clones.
+    loaded: RwLock<(Vec<String>, Arc<LoadedSecrets>)>,
     /// Names and values of the environment variables that are among the loaded values.
     variables: Vec<(String, String)>,
     patterns: SecretPatterns,
@@ -125,8 +126,23 @@ impl Redactor {
     ) -> Self {
         let secrets: Vec<S> = secrets.into_iter().collect();
         let values = variables.iter().map(|(_, value)| value.as_str());
-        let loaded = LoadedSecrets::new(values.chain(secrets.iter().map(AsRef::as_ref)));
+        let values: Vec<String> =
+            values.chain(secrets.iter().map(AsRef::as_ref)).map(str::to_owned).collect();
+        let finder = Arc::new(LoadedSecrets::new(&values));
+        let loaded = RwLock::new((values, finder));
         Self(Arc::new(RedactorRules { loaded, variables, patterns: SecretPatterns::new() }))
+    }
+
+    /// Adds a value that became known later, for this redactor and all its clones. Streams that have begun do not know it.
+    pub fn add_secret(&self, value: &str) {
+        let mut loaded = self.0.loaded.write().unwrap_or_else(PoisonError::into_inner);
+        loaded.0.push(value.to_owned());
+        loaded.1 = Arc::new(LoadedSecrets::new(&loaded.0));
+    }
+
+    /// What finds the loaded values, as of now.
+    fn loaded(&self) -> Arc<LoadedSecrets> {
+        Arc::clone(&self.0.loaded.read().unwrap_or_else(PoisonError::into_inner).1)
     }
 
     /// Returns the name of the environment variable whose value appears in a text.
@@ -154,10 +170,11 @@ impl Redactor {
     }
 
     fn redact_loaded<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.0.loaded.is_empty() {
+        let loaded = self.loaded();
+        if loaded.is_empty() {
             Cow::Borrowed(text)
         } else {
-            scan::redact_whole_text(&self.0.loaded, text)
+            scan::redact_whole_text(&*loaded, text)
         }
     }
 
@@ -170,7 +187,7 @@ impl Redactor {
     pub fn find_secret(&self, text: &str) -> Option<SecretFinding> {
         let input = ScanInput { bytes: text.as_bytes(), more: false };
         let hit = RedactionScan::default()
-            .next_hit(&self.0.loaded, input)
+            .next_hit(&*self.loaded(), input)
             .or_else(|| RedactionScan::default().next_hit(&self.0.patterns, input))?;
         Some(SecretFinding { kind: hit.kind, span: hit.span })
     }

@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::mem;
+use std::sync::Arc;
 
 use super::Redactor;
+use super::loaded_secrets::LoadedSecrets;
 use super::scan::{RedactionRules, RedactionScan};
 
 /// Redacts a stream. The concatenated output equals [`Redactor::redact`] of the concatenated input.
@@ -12,29 +14,33 @@ use super::scan::{RedactionRules, RedactionScan};
 /// secret that is recognized but not complete is consumed as it arrives, so memory stays bounded.
 pub struct StreamRedactor {
     redactor: Redactor,
+    /// What finds the values that were loaded when the stream began.
+    known: Arc<LoadedSecrets>,
     loaded: StreamStage,
     patterns: StreamStage,
 }
 
 impl StreamRedactor {
     pub(super) fn new(redactor: Redactor) -> Self {
-        Self { redactor, loaded: StreamStage::default(), patterns: StreamStage::default() }
+        let known = redactor.loaded();
+        let (loaded, patterns) = (StreamStage::default(), StreamStage::default());
+        Self { redactor, known, loaded, patterns }
     }
 
     /// Adds a chunk; returns the text decided so far.
     pub fn push(&mut self, piece: &str) -> String {
         let rules = &self.redactor.0;
-        if rules.loaded.is_empty() {
+        if self.known.is_empty() {
             return self.patterns.push(&rules.patterns, piece);
         }
-        let piece = self.loaded.push(&rules.loaded, piece);
+        let piece = self.loaded.push(&*self.known, piece);
         self.patterns.push(&rules.patterns, &piece)
     }
 
     /// Ends the stream; returns the text that was held back.
     pub fn finish(mut self) -> String {
         let rules = &self.redactor.0;
-        let piece = self.loaded.finish(&rules.loaded);
+        let piece = self.loaded.finish(&*self.known);
         let mut out = self.patterns.push(&rules.patterns, &piece);
         out.push_str(&self.patterns.finish(&rules.patterns));
         out

@@ -6,7 +6,6 @@ use super::TaskAttempt;
 use super::environment_file::read_environment_file;
 use super::results::ResultPlace;
 use super::task_cache::CacheQuestion;
-use planwright_model::SecretSource;
 
 /// An attempt that is ready to start.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ impl AttemptSetup {
 /// The variables of a command: files first, then what the task states, what other tasks gave, and secrets.
 pub(super) fn attempt_variables(
     attempt: &TaskAttempt,
-    secrets: &[(SecretSource, String)],
+    secrets: Vec<(String, String)>,
 ) -> Result<BTreeMap<String, String>, String> {
     let (task, options) = (&attempt.task, &attempt.task.options);
     let mut variables = BTreeMap::new();
@@ -44,10 +43,6 @@ pub(super) fn attempt_variables(
     }
     variables.extend(task.env.iter().map(|(name, value)| (name.clone(), value.clone())));
     variables.extend(attempt.variables.iter().cloned());
-    for (name, source) in &options.secrets {
-        let value = secrets.iter().find(|(known, _)| known == source);
-        let Some((_, value)) = value else { return Err(format!("the secret {name} has no value")) };
-        variables.insert(name.clone(), value.clone());
-    }
+    variables.extend(secrets);
     Ok(variables)
 }

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::attempt_setup::{AttemptSetup, attempt_variables};
 use super::results::{OUTPUT_VARIABLE, ResultPlace, ResultStore, push_last_lines};
+use super::secret_vault::SecretVault;
 use super::service::run_service;
 use super::task_cache::{CachedAttempt, TaskCache};
 use super::{
@@ -16,13 +17,13 @@ use super::{
     TaskExecutor,
 };
 use crate::permission::SandboxState;
-use crate::process::{self, LaunchMode, ProcessSpec, SpoolTarget};
+use crate::process::{self, LaunchMode, ProcessSpec, SpoolTarget, TerminalLender};
 use crate::sandbox::{CommandConfinement, Sandbox};
 use crate::settings::ToolSettings;
 use planwright_model::event::{CallOutcome, OutputStream};
 use planwright_model::trace_ids::call_trace_parent;
 use planwright_model::{
-    CallId, Category, ExecutionFailure, RunKind, SandboxChoice, SecretSource, TaskNode,
+    CallId, Category, ExecutionFailure, RunKind, SandboxChoice, SecretSource, SessionId, TaskNode,
 };
 use planwright_spool::SpoolDirectory;
 use planwright_text::Redactor;
@@ -32,8 +33,11 @@ const OUTPUT_LIMIT: usize = 1024 * 1024;
 /// The shortest default time limit of a person's own command.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(3600);
 
-/// The time limit of a service, which ends when nobody needs it any more.
-const SERVICE_LIMIT: Duration = Duration::from_secs(10 * 365 * 86_400);
+/// The time limit of a service, which ends when nobody needs it any more, and of a command that a person works with.
+const NO_LIMIT: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+/// Why a command that needs a terminal cannot start.
+pub const NO_TERMINAL: &str = "it needs a terminal, and this run has no screen; resume the session on a terminal and retry the task";
 
 /// Runs shell tasks as the person's own commands: in the workspace, with their environment less provider keys. Those that
 /// are to be confined run as a model's commands do.
@@ -46,8 +50,9 @@ pub struct LocalProcessExecutor {
     /// Where attempts keep what they leave behind.
     results: Option<ResultStore>,
     cache: Option<TaskCache>,
-    /// Values of secrets, by where they come from.
-    secrets: Arc<Vec<(SecretSource, String)>>,
+    secrets: Arc<SecretVault>,
+    /// Who lends the terminal to commands that need one.
+    terminal: Option<Arc<dyn TerminalLender>>,
     /// Where all output is kept, and how much of one attempt.
     spools: Option<(SpoolDirectory, u64)>,
 }
@@ -64,6 +69,7 @@ impl LocalProcessExecutor {
             results: None,
             cache: None,
             secrets: Arc::default(),
+            terminal: None,
             spools: None,
         }
     }
@@ -80,7 +86,12 @@ impl LocalProcessExecutor {
 
     /// The values of the secrets that tasks ask for.
     pub fn with_secrets(self, secrets: Vec<(SecretSource, String)>) -> Self {
-        Self { secrets: Arc::new(secrets), ..self }
+        Self { secrets: Arc::new(SecretVault::new(secrets)), ..self }
+    }
+
+    /// Who lends the terminal to commands that need one.
+    pub fn with_terminal(self, lender: Arc<dyn TerminalLender>) -> Self {
+        Self { terminal: Some(lender), ..self }
     }
 
     /// What confined commands may touch beside the workspace.
@@ -137,22 +148,30 @@ impl LocalProcessExecutor {
                 .collect(),
             time_limit: time_limit(&attempt.task),
             output_limit: OUTPUT_LIMIT,
-            spool: self.spools.as_ref().map(|(directory, cap)| SpoolTarget {
-                directory: directory.clone(),
-                session: attempt.session.clone(),
-                call: attempt.call.clone(),
-                cap: *cap,
-            }),
+            spool: self.spool_target(&attempt.session, &attempt.call),
             redactor: self.redactor.clone(),
             launch: LaunchMode::Person,
             stop: attempt.task.options.service.as_ref().map(|one| one.stop).unwrap_or_default(),
         }
     }
 
+    /// Where the output of a call is kept.
+    fn spool_target(&self, session: &SessionId, call: &CallId) -> Option<SpoolTarget> {
+        let (directory, cap) = self.spools.as_ref()?;
+        Some(SpoolTarget {
+            directory: directory.clone(),
+            session: session.clone(),
+            call: call.clone(),
+            cap: *cap,
+        })
+    }
+
     /// What an attempt needs beside its command.
-    fn prepare_attempt(&self, attempt: &TaskAttempt) -> Result<AttemptSetup, String> {
+    async fn prepare_attempt(&self, attempt: &TaskAttempt) -> Result<AttemptSetup, String> {
         check_directory(attempt)?;
-        let variables = attempt_variables(attempt, &self.secrets)?;
+        let lender = self.terminal.as_deref();
+        let secrets = self.secrets.find_values(attempt, lender, &self.redactor).await?;
+        let variables = attempt_variables(attempt, secrets)?;
         let place = match &self.results {
             _ if attempt.work != AttemptWork::Task || !needs_place(&attempt.task) => None,
             None => return Err("there is no place here to keep what the task leaves".to_owned()),
@@ -194,7 +213,22 @@ impl LocalProcessExecutor {
             Some(service) if attempt.work == AttemptWork::Task => {
                 run_service(service, spec, attempt.call.clone(), events, cancel).await
             }
-            _ => run_and_keep_end(spec, cancel, &attempt.call, events, printed).await,
+            _ if attempt.task.options.interactive && attempt.work == AttemptWork::Task => {
+                if cell.is_some() {
+                    let why = "a command that is confined cannot have the terminal";
+                    return AttemptOutcome::could_not_start(why);
+                }
+                let Some(lender) = self.terminal.as_deref() else {
+                    return AttemptOutcome::could_not_start(NO_TERMINAL);
+                };
+                let title = attempt.task.description.as_str();
+                let run = |sink| process::run_on_terminal(spec, title, lender, cancel, sink);
+                run_and_keep_end(run, &attempt.call, events, printed).await
+            }
+            _ => {
+                let run = |sink| process::run_command(spec, cancel, sink);
+                run_and_keep_end(run, &attempt.call, events, printed).await
+            }
         };
         // The cell is there until the command is not.
         drop(cell);
@@ -251,15 +285,14 @@ impl LocalProcessExecutor {
 }
 
 /// Runs a command and keeps the end of what it prints, as it goes to the journal.
-async fn run_and_keep_end(
-    spec: ProcessSpec,
-    cancel: CancellationToken,
+async fn run_and_keep_end<F: Future<Output = AttemptOutcome>>(
+    run: impl FnOnce(AttemptEventSink) -> F,
     call: &CallId,
     events: &AttemptEventSink,
     printed: &mut String,
 ) -> AttemptOutcome {
     let (sender, mut receiver) = mpsc::channel(16);
-    let running = process::run_command(spec, cancel, AttemptEventSink::new(call.clone(), sender));
+    let running = run(AttemptEventSink::new(call.clone(), sender));
     let forward = async {
         while let Some((_, report)) = receiver.recv().await {
             let AttemptReport::Event(event) = report else { return };
@@ -297,11 +330,12 @@ fn check_directory(attempt: &TaskAttempt) -> Result<(), String> {
     }
 }
 
-/// The stated limit, else the larger of one hour and twice the stated duration. A service has none of its own.
+/// The stated limit, else the larger of one hour and twice the stated duration. A service has none of its own,
+/// nor has a command that a person works with.
 fn time_limit(task: &TaskNode) -> Duration {
     match (task.timeout_seconds, task.duration_minutes) {
         (Some(seconds), _) => Duration::from_secs(seconds),
-        (None, _) if task.options.service.is_some() => SERVICE_LIMIT,
+        (None, _) if task.options.service.is_some() || task.options.interactive => NO_LIMIT,
         (None, Some(minutes)) => DEFAULT_LIMIT.max(Duration::from_secs(u64::from(minutes) * 120)),
         (None, None) => DEFAULT_LIMIT,
     }
@@ -327,7 +361,7 @@ impl LocalProcessExecutor {
                 return AttemptOutcome::could_not_start(message);
             }
         };
-        let setup = match self.prepare_attempt(attempt) {
+        let setup = match self.prepare_attempt(attempt).await {
             Ok(setup) => setup,
             Err(message) => return AttemptOutcome::could_not_start(message),
         };
@@ -352,6 +386,19 @@ impl TaskExecutor for LocalProcessExecutor {
         cancel: CancellationToken,
     ) -> BoxFuture<'_, AttemptOutcome> {
         Box::pin(async move { self.run_attempt(&attempt, events, cancel).await })
+    }
+
+    fn collect_leftover_output<'a>(
+        &'a self,
+        session: &'a SessionId,
+        call: &'a CallId,
+        events: AttemptEventSink,
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            if let Some(target) = self.spool_target(session, call) {
+                process::collect_leftover_output(target, &self.redactor, &events).await;
+            }
+        })
     }
 
     fn sandbox_state(&self) -> SandboxState {

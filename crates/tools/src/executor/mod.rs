@@ -8,6 +8,7 @@ pub mod conformance;
 mod environment_file;
 mod local_process;
 mod results;
+mod secret_vault;
 mod service;
 mod task_cache;
 
@@ -19,12 +20,12 @@ pub use attempt::{
     TaskAttempt, TaskRef,
 };
 pub use environment_file::read_environment_file;
-pub use local_process::LocalProcessExecutor;
+pub use local_process::{LocalProcessExecutor, NO_TERMINAL};
 pub use results::{OUTPUT_VARIABLE, ResultStore};
 pub use task_cache::TaskCache;
 
 use crate::permission::SandboxState;
-use planwright_model::TaskNode;
+use planwright_model::{CallId, SessionId, TaskNode};
 
 /// Runs one attempt of a task somewhere and reports what happens.
 pub trait TaskExecutor: Send + Sync {
@@ -53,6 +54,17 @@ pub trait TaskExecutor: Send + Sync {
     /// Whether an agent could be given the tool here: it is registered and set up.
     fn has_tool(&self, _name: &str) -> bool {
         true
+    }
+
+    /// Reads on what an attempt prints that outlived the process that started it, until it has ended. The events are those of
+    /// the attempt. An executor whose attempts end with it has nothing to read.
+    fn collect_leftover_output<'a>(
+        &'a self,
+        _session: &'a SessionId,
+        _call: &'a CallId,
+        _events: AttemptEventSink,
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
     }
 
     /// Ends what outlives single attempts, once the session is over.

@@ -6,9 +6,11 @@
 mod collect;
 mod group;
 mod output;
+mod output_pipes;
 mod owner;
 mod recorder;
 mod spawner;
+mod terminal;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,11 +30,15 @@ pub use group::{
     CALL_VARIABLE, CallOwner, OWNER_VARIABLE, PERSON, enclosing_call, end_leftovers,
     end_leftovers_with_prefix, find_leftovers, start_ticks,
 };
+use output_pipes::OutputPipes;
+pub(crate) use output_pipes::collect_leftover_output;
 #[cfg(feature = "mcp")]
 pub(crate) use owner::OwnedMark;
 pub use owner::end_orphaned_servers;
 use recorder::OutputRecorder;
 pub use recorder::SpoolTarget;
+pub(crate) use terminal::run_on_terminal;
+pub use terminal::{TerminalLender, TerminalLoan};
 
 use crate::executor::{AttemptEvent, AttemptEventSink, AttemptOutcome};
 use crate::sandbox::{ARGV0, SandboxLauncher};
@@ -90,7 +96,9 @@ pub async fn run_command(
     let begun = Instant::now();
     let mut output = OutputRecorder::new(&spec, &events, begun);
     let outcome = match spawn_command(&spec) {
-        Ok(child) => supervise_child(child, &spec, &cancel, &events, &mut output).await,
+        Ok((child, pipes)) => {
+            supervise_child(child, pipes, &spec, &cancel, &events, &mut output).await
+        }
         Err(error) => CallOutcome::CouldNotStart { message: start_failure_message(&spec, &error) },
     };
     let (output_bytes, dropped_bytes) = output.finish().await;
@@ -108,11 +116,16 @@ async fn send_event(events: &AttemptEventSink, event: AttemptEvent) {
     let _ = events.send(event).await;
 }
 
-fn spawn_command(spec: &ProcessSpec) -> std::io::Result<Child> {
-    let (program, arguments) = match spec.shell.split_first() {
+/// The program that a command is given to, and its arguments.
+fn shell_words(spec: &ProcessSpec) -> (&str, Vec<String>) {
+    match spec.shell.split_first() {
         Some((program, arguments)) => (program.as_str(), arguments.to_vec()),
         None => (DEFAULT_SHELL, vec!["-c".to_owned()]),
-    };
+    }
+}
+
+fn spawn_command(spec: &ProcessSpec) -> std::io::Result<(Child, Option<OutputPipes>)> {
+    let (program, arguments) = shell_words(spec);
     let mut command;
     if let LaunchMode::Model { launcher: Some(launcher), .. } = &spec.launch {
         // The helper creates its own session, and with it its own group.
@@ -137,7 +150,14 @@ fn spawn_command(spec: &ProcessSpec) -> std::io::Result<Child> {
         command.env_remove(name);
     }
     command.envs(spec.with.iter().map(|(name, value)| (name, value)));
-    spawner::spawn_on_thread(command)
+    let pipes = match (&spec.spool, &spec.launch) {
+        // What a model started is ended when its session is resumed; nobody reads on.
+        (Some(target), LaunchMode::Person) => OutputPipes::attach(target, &mut command)
+            .inspect_err(|error| tracing::debug!(%error, "pipes that end with this process"))
+            .ok(),
+        _ => None,
+    };
+    Ok((spawner::spawn_on_thread(command)?, pipes))
 }
 
 fn start_failure_message(spec: &ProcessSpec, error: &std::io::Error) -> String {
@@ -148,11 +168,15 @@ fn start_failure_message(spec: &ProcessSpec, error: &std::io::Error) -> String {
     }
 }
 
+/// An end of a pipe that is read.
+type BoxedPipe = Box<dyn AsyncRead + Send + Unpin>;
+
 /// A chunk read from one of the pipes; empty means that the pipe was closed.
 type OutputChunk = (OutputStream, Vec<u8>);
 
 async fn supervise_child(
     mut child: Child,
+    pipes: Option<OutputPipes>,
     spec: &ProcessSpec,
     cancel: &CancellationToken,
     events: &AttemptEventSink,
@@ -164,7 +188,12 @@ async fn supervise_child(
     let started_ticks = start_ticks(pid).unwrap_or_default();
     send_event(events, AttemptEvent::Spawned { pid, started_ticks }).await;
     let (pieces_in, mut pieces) = mpsc::channel::<OutputChunk>(16);
-    if let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) {
+    let mut files = None;
+    if let Some(pipes) = pipes {
+        let (out, err, own) = pipes.into_readers();
+        files = Some(own);
+        tokio::spawn(forward_pipes(out, err, pieces_in));
+    } else if let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) {
         tokio::spawn(forward_pipes(out, err, pieces_in));
     }
 
@@ -206,6 +235,7 @@ async fn supervise_child(
         }
     };
     drain_pipes(&mut pieces, output).await;
+    drop(files);
     if let LaunchMode::Model { .. } = &spec.launch {
         end_call_leftovers(spec).await;
     }

@@ -82,7 +82,7 @@ impl InputDialog {
             ),
             InputPurpose::Jobs => (
                 format!("at once, now up to {}", cx.latest.run.jobs),
-                "How many tasks may run at once, 1 to 64; what runs already continues:",
+                "How many at once, 1 to 64, or auto by load; what runs already continues:",
                 "Enter set  Esc close",
                 4,
             ),

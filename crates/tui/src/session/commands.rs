@@ -126,13 +126,16 @@ impl SessionScreen {
     }
 
     pub(super) fn set_jobs(&mut self, text: &str) -> ScreenEffect {
+        if text.trim().eq_ignore_ascii_case("auto") {
+            return self.send_command(Command::AdaptJobs, "as many at once as the machine bears");
+        }
         match text.trim().parse() {
             Ok(jobs @ 1..=64) => {
                 let words = format!("up to {jobs} at once");
                 self.send_command(Command::SetJobs { jobs }, words)
             }
             _ if text.trim().is_empty() => ScreenEffect::Draw,
-            _ => self.show_message("a number from 1 to 64 is needed"),
+            _ => self.show_message("a number from 1 to 64 is needed, or auto"),
         }
     }
 
