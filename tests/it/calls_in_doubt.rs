@@ -78,7 +78,7 @@ async fn a_kill_around_a_write_leaves_no_question_and_no_second_write() {
             let before = std::fs::read_to_string(place.work().join("a.txt")).unwrap();
             assert_eq!(before, "a\n", "{lines_after}: {stdout}");
             let apply = ["answer", "last", "next", "apply", "--headless", "--json"];
-            ended = tokio::task::block_in_place(|| place.run(&apply)).status.code();
+            ended = tokio::task::block_in_place(|| place.answer_and_resume(&apply)).status.code();
         }
         assert_eq!(ended, Some(0), "{lines_after}: {stdout}\n{printed:?}");
         let text = std::fs::read_to_string(place.work().join("a.txt")).unwrap();

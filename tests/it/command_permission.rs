@@ -26,13 +26,15 @@ fn low_autonomy_and_strict_approval_ask_before_every_command_of_a_plan() {
         assert_eq!(code(&output), 3, "{policy}: {}", words(&output));
         assert!(words(&output).contains("Allow this command?"), "{}", words(&output));
         assert_eq!(written(&place), "", "nothing ran before the answer");
-        let output = place.run(&["answer", "last", "next", "allow once", "--headless"]);
+        let output =
+            place.answer_and_resume(&["answer", "last", "next", "allow once", "--headless"]);
         assert_eq!(code(&output), 3, "the next command is asked about: {}", words(&output));
         assert_eq!(written(&place), "a\n");
         // Resumed without an answer, the run still waits and does not ask a second time.
         assert_eq!(code(&place.run(&["resume", "last", "--headless", "--yes"])), 3);
         assert_eq!(written(&place), "a\n");
-        let output = place.run(&["answer", "last", "next", "allow once", "--headless"]);
+        let output =
+            place.answer_and_resume(&["answer", "last", "next", "allow once", "--headless"]);
         assert_eq!(code(&output), 0, "{}", words(&output));
         assert_eq!(written(&place), "a\nb\n", "each ran once");
         assert_eq!(code(&place.run(&["sessions", "verify", "last"])), 0);
@@ -46,7 +48,8 @@ fn a_command_that_is_turned_down_is_skipped_and_does_not_run() {
     let policy = ["--policy", "autonomy=low"];
     let output = place.run(&["run", &file, "--headless", "--yes", policy[0], policy[1]]);
     assert_eq!(code(&output), 3, "{}", words(&output));
-    let output = place.run(&["answer", "last", "next", "skip with dependents", "--headless"]);
+    let output =
+        place.answer_and_resume(&["answer", "last", "next", "skip with dependents", "--headless"]);
     assert_eq!(written(&place), "", "{}", words(&output));
     let shown = place.run(&["sessions", "show", "last"]);
     assert!(words(&shown).contains("skipped"), "{}", words(&shown));
@@ -63,7 +66,7 @@ fn waiting_at_a(place: &Place) {
 fn permission_for_a_command_does_not_apply_in_a_fork() {
     let place = Place::new();
     waiting_at_a(&place);
-    place.run(&["answer", "last", "next", "allow once", "--headless"]);
+    place.answer_and_resume(&["answer", "last", "next", "allow once", "--headless"]);
     assert_eq!(written(&place), "a\n");
     let journal = json_lines(&place.run(&["replay", "last", "--headless", "--json"]));
     let allowed = journal
@@ -94,7 +97,7 @@ fn a_question_about_a_command_is_removed_with_the_command() {
         .filter_map(|record| record["event"]["body"]["request"]["verbatim"][0]["text"].as_str())
         .collect();
     assert_eq!(asked, ["echo a >> done", "echo other >> done"]);
-    place.run(&["answer", "last", "next", "allow once", "--headless"]);
+    place.answer_and_resume(&["answer", "last", "next", "allow once", "--headless"]);
     assert_eq!(written(&place), "other\n");
 }
 
@@ -133,7 +136,7 @@ fn a_command_of_a_plan_that_came_from_elsewhere_is_asked_about_and_confined() {
     assert_eq!(code(&output), 3, "{}", words(&output));
     assert!(words(&output).contains("Allow this command?"), "{}", words(&output));
     assert_eq!(written(&place), "");
-    place.run(&["answer", "last", "next", "allow once", "--headless"]);
+    place.answer_and_resume(&["answer", "last", "next", "allow once", "--headless"]);
     assert_eq!(written(&place), "a\n");
 }
 

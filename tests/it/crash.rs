@@ -205,7 +205,7 @@ fn a_command_that_is_waited_for_after_a_crash_is_asked_about_when_it_has_ended()
     let place = Place::new();
     let plan = place.plan(
         "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\n\
-         run = { shell = \"echo up; until [ -e go ]; do sleep 0.05; done; touch went\" }\n",
+         run = { shell = \"echo up; until [ -e go ]; do sleep 0.05; echo still here; done; echo went >&2; touch went\" }\n",
     );
     killed_after(&place, &plan, 11);
     let mut waiting = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
@@ -223,7 +223,11 @@ fn a_command_that_is_waited_for_after_a_crash_is_asked_about_when_it_has_ended()
     let asked: Vec<String> = lines.filter(|line| line.contains("\"asked\"")).collect();
     assert!(asked.iter().any(|line| line.contains("Did this command finish?")), "{asked:?}");
     assert_eq!(waiting.wait().unwrap().code(), Some(3));
-    assert!(place.work().join("went").exists(), "the command ran to its end");
+    assert!(place.work().join("went").exists(), "its output did not end it");
+    let log = place.run(&["logs", "last", "a"]).stdout;
+    let log = String::from_utf8_lossy(&log).into_owned();
+    assert!(log.starts_with("up\n") && log.contains("still here\n"), "{log}");
+    assert!(log.contains("went\n"), "what it printed since the crash is kept: {log}");
     let output = place.run(&["resume", "last", "--headless", "--in-doubt", "done"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }

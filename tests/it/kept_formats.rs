@@ -118,7 +118,7 @@ fn a_killed_session_of_0_3_is_resumed_to_its_end() {
     let printed = words(&output);
     assert!(printed.contains("Did this command finish?") && printed.contains("load"), "{printed}");
     assert_eq!(effects(&place), ["fetch"], "what may be repeated is, the rest is asked about");
-    let output = place.run(&["answer", KILLED, "next", "run it", "--headless"]);
+    let output = place.answer_and_resume(&["answer", KILLED, "next", "run it", "--headless"]);
     assert_eq!(code(&output), 0, "{}", words(&output));
     assert_eq!(effects(&place), ["fetch", "load", "report"], "what was done is not done again");
     let shown: Value = json_lines(&place.run(&["sessions", "show", KILLED, "--json"])).remove(0);

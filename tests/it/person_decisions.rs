@@ -40,11 +40,12 @@ fn drafted_commands_are_shown_and_named_before_they_are_approved() {
     let shown = json_lines(&place.run(&["sessions", "show", "last", "--json"])).remove(0);
     assert_eq!(shown["drafted_commands"][0]["task"], "theirs");
     for reply in ["approve", "approve and stop"] {
-        let blind = place.run(&["answer", "last", "next", reply, "--headless"]);
+        let blind = place.answer_and_resume(&["answer", "last", "next", reply, "--headless"]);
         assert_eq!(code(&blind), 3, "{}", words(&blind));
         shows_the_drafted(&words(&blind));
     }
-    let wrong = place.run(&["answer", "last", "next", "approve", "--revision", "0000000"]);
+    let wrong =
+        place.answer_and_resume(&["answer", "last", "next", "approve", "--revision", "0000000"]);
     assert_eq!(code(&wrong), 3, "{}", words(&wrong));
     assert!(words(&wrong).contains("not 0000000"), "{}", words(&wrong));
     let shown = json_lines(&place.run(&["sessions", "show", "last", "--json"])).remove(0);
@@ -54,7 +55,7 @@ fn drafted_commands_are_shown_and_named_before_they_are_approved() {
     let mut line = suggested_command(&words(&asked));
     line.push("--headless".to_owned());
     let line: Vec<&str> = line.iter().map(String::as_str).collect();
-    let approved = place.run(&line);
+    let approved = place.answer_and_resume(&line);
     // Where nothing can confine a model's command, it needs a separate approval.
     assert!(matches!(code(&approved), 0 | 3), "{}", words(&approved));
     let shown = json_lines(&place.run(&["sessions", "show", "last", "--json"])).remove(0);

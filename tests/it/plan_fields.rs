@@ -618,3 +618,62 @@ async fn a_command_runs_with_its_shell_its_variables_and_in_its_directory() {
         assert_eq!((status, text.as_str()), (TaskStatus::Failed, message));
     }
 }
+
+/// What a task does in a run that is only observed: its id says it.
+fn act_by_id(attempt: &TaskAttempt) -> (CallOutcome, &'static str) {
+    let code = match (&attempt.work, attempt.task.id.as_str()) {
+        (AttemptWork::CheckCommand(command), _) => i32::from(command == "false"),
+        (AttemptWork::CheckFile(_), _) | (AttemptWork::Task, "exit") => 1,
+        (AttemptWork::Task, "flaky") => i32::from(attempt.call.attempt == 1),
+        (AttemptWork::Task, _) => 0,
+    };
+    (CallOutcome::Exited { code }, "")
+}
+
+/// The first events of a session with a plan file that was approved on a machine in UTC, the day of `START`.
+fn approved_file(text: &str) -> Vec<Event> {
+    let format = planwright_plan::plan_file::PlanFileFormat::Toml;
+    let read = planwright_plan::plan_file::parse_plan_file(text, format, "plan.toml");
+    let plan = read.unwrap_or_else(|error| panic!("{error}\n{text}")).plan;
+    let local = planwright_plan::plan_file_schedule::LocalContext {
+        tz: "UTC".to_owned(),
+        first_day: "2026-11-18".parse().unwrap(),
+    };
+    let mut first = approved(plan.clone());
+    for event in &mut first {
+        if let Event::Plan(PlanEvent::Proposed { facts, .. }) = event {
+            let facts = Arc::make_mut(facts);
+            planwright_plan::plan_file_schedule::add_start_times(facts, &plan, &local).unwrap();
+        }
+    }
+    first
+}
+
+/// Runs a plan file by the paused clock, and tells what ran when and how it ended. A task with the id `long` takes half
+/// an hour, every other one ten seconds.
+pub(crate) async fn observe_paused(text: &str) -> String {
+    let first = approved_file(text);
+    let mut run = FieldRun::start_with(first, &[("long", 1800)], Arc::new(act_by_id)).await;
+    let (state, log) = run.finish().await;
+    let end = |task: usize| {
+        let at = state.tasks.row(task).finished_at;
+        at.map(|at| at.duration_since(start()).as_secs())
+    };
+    let statuses: Vec<String> = (0..state.tasks.len())
+        .map(|task| {
+            let row = state.tasks.row(task);
+            format!("{} {:?} {:?}", state.tasks.id(task), row.status, end(task))
+        })
+        .collect();
+    format!("{log:#?}\n{statuses:#?}\n{:?}", state.run.phase)
+}
+
+/// Interrupts a run of a plan file, and tells what a resume begins with.
+pub(crate) async fn observe_resumed(text: &str) -> String {
+    let first = approved_file(text);
+    let mut run = FieldRun::start_with(first, &[("a", FOREVER)], Arc::new(act_by_id)).await;
+    let state = run.until(|state| status(state, "a") == TaskStatus::Running).await;
+    let events = resume_events(&state, &RunLeftovers::default(), ResumeMode::Continue, 4, "a test");
+    let kinds: Vec<String> = events.iter().map(|event| event.kind().into_owned()).collect();
+    format!("{kinds:?}")
+}

@@ -46,11 +46,11 @@ fn an_answer_that_is_not_read_says_why_and_keeps_the_question() {
     let goal = "learn Rust in 12 weeks";
     place.run(&["plan", goal, "--headless"]);
     let session = place.sessions()[0]["id"].as_str().unwrap().to_owned();
-    let answered = place.run(&["answer", &session, "next", "loads of it"]);
+    let answered = place.answer_and_resume(&["answer", &session, "next", "loads of it"]);
     assert_ne!(answered.status.code(), Some(0));
     let told = String::from_utf8_lossy(&answered.stderr).into_owned() + &stdout(&answered);
     assert!(told.contains("Not a number of hours. Try \"6 h\""), "{told}");
-    place.run(&["answer", &session, "next", "full time"]);
+    place.answer_and_resume(&["answer", &session, "next", "full time"]);
     let state = place.run(&["sessions", "show", &session, "--json"]);
     let state: serde_json::Value = serde_json::from_slice(&state.stdout).unwrap();
     assert_eq!(state["requests"][0]["request"]["kind"]["about"], "final_plan", "{state}");

@@ -265,7 +265,7 @@ fn an_answer_from_another_process_reaches_the_owner_of_the_session() {
 }
 
 #[test]
-fn an_answer_resumes_a_session_without_an_owner() {
+fn an_answer_is_kept_for_whoever_resumes_a_session_without_an_owner() {
     let place = Place::new();
     let goal = "launch a newsletter";
     let output =
@@ -273,14 +273,14 @@ fn an_answer_resumes_a_session_without_an_owner() {
     assert_eq!(output.status.code(), Some(3));
     // The day, the people to write to and the hours are asked for.
     for _ in 0..2 {
-        let output = place.run(&["answer", "last", "next", "skip"]);
+        let output = place.answer_and_resume(&["answer", "last", "next", "skip"]);
         assert_eq!(output.status.code(), Some(3));
         let shown = json_lines(&place.run(&["sessions", "show", "last", "--json"])).remove(0);
         assert_eq!(asked(&shown), "questions");
     }
-    let output = place.run(&["answer", "last", "next", "skip"]);
+    let output = place.answer_and_resume(&["answer", "last", "next", "skip"]);
     assert_eq!(output.status.code(), Some(3), "the plan itself is to be approved next");
-    let output = place.run(&[
+    let output = place.answer_and_resume(&[
         "answer",
         "last",
         "next",
@@ -333,14 +333,17 @@ fn plans_are_found_by_their_pattern_and_the_table_is_made_again_from_the_journal
     let skipped = ["--answer", "skip", "--answer", "skip", "--answer", "skip"];
     assert_eq!(plan("launch a newsletter", &skipped), Some(3));
     let rename = "propose changes: rename p1.t1 to Say who it is for";
-    assert_eq!(place.run(&["answer", "last", "next", rename]).status.code(), Some(3));
+    assert_eq!(place.answer_and_resume(&["answer", "last", "next", rename]).status.code(), Some(3));
     nothing_dangles(&place, "a revision");
     assert!(
         numbers(&place, "SELECT version FROM plans ORDER BY version").len() >= 2,
         "one row a version"
     );
     assert!(numbers(&place, "SELECT count(*) FROM plan_block")[0] > 0);
-    assert_eq!(place.run(&["answer", "last", "next", "approve and stop"]).status.code(), Some(0));
+    assert_eq!(
+        place.answer_and_resume(&["answer", "last", "next", "approve and stop"]).status.code(),
+        Some(0)
+    );
     let columns = numbers(
         &place,
         "SELECT count(*) FROM pragma_table_info('plans') WHERE name LIKE '%confidence%'",

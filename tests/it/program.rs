@@ -57,9 +57,32 @@ impl Place {
         self.command(args).output().unwrap()
     }
 
+    /// Answers a question of a session that nobody works on, and resumes the session with the same flags.
+    pub fn answer_and_resume(&self, args: &[&str]) -> Output {
+        let answered = self.run(args);
+        if !answered.status.success() {
+            return answered;
+        }
+        self.run(&resume_after(args))
+    }
+
     pub fn sessions(&self) -> Vec<Value> {
         json_lines(&self.run(&["sessions", "list", "--json"]))
     }
+}
+
+/// The command that resumes a session after an `answer`, with the same flags.
+pub fn resume_after<'a>(answer: &[&'a str]) -> Vec<&'a str> {
+    let mut resume = vec!["resume", answer[1], "--headless"];
+    let mut rest = answer[3..].iter().copied().skip_while(|arg| !arg.starts_with("--"));
+    while let Some(flag) = rest.next() {
+        match flag {
+            "--headless" => {}
+            "--revision" => drop(rest.next()),
+            _ => resume.push(flag),
+        }
+    }
+    resume
 }
 
 pub fn json_lines(output: &Output) -> Vec<Value> {

@@ -258,9 +258,9 @@ async fn an_agent_in_a_session_sees_and_calls_the_tools_of_a_server() {
     let tools = model.bodies()[0]["tools"].to_string();
     assert!(tools.contains("mcp_small_twice") && tools.contains("Says a word twice"), "{tools}");
 
-    // Answering the open question is enough: the agent continues with the same call.
+    // With the open question answered the agent continues with the same call.
     let answer = ["answer", "last", "next", "allow once", "--json"];
-    let answered = tokio::task::block_in_place(|| place.run(&answer));
+    let answered = tokio::task::block_in_place(|| place.answer_and_resume(&answer));
     let printed = String::from_utf8_lossy(&answered.stdout).into_owned();
     assert_eq!(answered.status.code(), Some(0), "{printed}{answered:?}");
     assert!(model.bodies()[1].to_string().contains("hi hi"), "{:?}", model.bodies());

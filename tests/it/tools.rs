@@ -48,6 +48,15 @@ impl Place {
         self.command(args).output().unwrap()
     }
 
+    /// Answers a question of a session that nobody works on, and resumes the session with the same flags.
+    pub fn answer_and_resume(&self, args: &[&str]) -> Output {
+        let answered = self.run(args);
+        if !answered.status.success() {
+            return answered;
+        }
+        self.run(&crate::program::resume_after(args))
+    }
+
     pub fn command(&self, args: &[&str]) -> std::process::Command {
         let mut command = std::process::Command::new(PROGRAM);
         command

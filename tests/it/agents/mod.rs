@@ -80,7 +80,8 @@ impl AgentEnv {
 
     pub fn run(&self, provider: &str, args: &[&str]) -> Output {
         let own = self.own();
-        self.place.run(&Self::args(&own, provider, args))
+        let all = Self::args(&own, provider, args);
+        if args[0] == "answer" { self.place.answer_and_resume(&all) } else { self.place.run(&all) }
     }
 
     /// Every record of the last session.

@@ -88,7 +88,9 @@ fn killed_at_the_command() -> AgentEnv {
     let env = asking("echo one >> done.txt; sleep 60");
     let own = env.own();
     let provider = env.tape("killed", &[]);
-    let args = AgentEnv::args(&own, &provider, &["answer", "last", "q2", "allow once"]);
+    let answered = env.place.run(&["answer", "last", "q2", "allow once"]);
+    assert_eq!(code(&answered), 0, "{}", words(&answered));
+    let args = AgentEnv::args(&own, &provider, &["resume", "last"]);
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
         .args(args)
         .env("PLANWRIGHT_DATA_DIR", env.place.data())
@@ -166,7 +168,9 @@ fn a_command_ended_cleanly_half_way_is_in_doubt_as_well() {
     let env = asking("echo one >> done.txt; sleep 60");
     let own = env.own();
     let provider = env.tape("ended", &[]);
-    let args = AgentEnv::args(&own, &provider, &["answer", "last", "q2", "allow once"]);
+    let answered = env.place.run(&["answer", "last", "q2", "allow once"]);
+    assert_eq!(code(&answered), 0, "{}", words(&answered));
+    let args = AgentEnv::args(&own, &provider, &["resume", "last"]);
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
         .args(args)
         .env("PLANWRIGHT_DATA_DIR", env.place.data())

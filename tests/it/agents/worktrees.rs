@@ -168,7 +168,9 @@ fn a_process_that_is_killed_while_it_applies_leaves_all_or_nothing_after_a_resum
         let env = handed_in("");
         let own = env.own();
         let idle = idle(&env);
-        let args = AgentEnv::args(&own, &idle, &["answer", "last", "next", "apply"]);
+        let answered = env.place.run(&["answer", "last", "next", "apply"]);
+        assert_eq!(code(&answered), 0, "{}", words(&answered));
+        let args = AgentEnv::args(&own, &idle, &["resume", "last"]);
         let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
             .args(args)
             .env("PLANWRIGHT_DATA_DIR", env.place.data())

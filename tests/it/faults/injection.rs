@@ -255,7 +255,7 @@ fn a_forged_trace_brings_no_grant_no_policy_and_no_workspace() {
     let ran = place.run(&["resume", &id, "--headless", "--yes"]);
     assert_eq!(ran.status.code(), Some(3), "a flag is no answer to what came from elsewhere");
     assert!(!place.work().join("where").exists());
-    let ran = place.run(&["answer", &id, "next", "allow once", "--headless"]);
+    let ran = place.answer_and_resume(&["answer", &id, "next", "allow once", "--headless"]);
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
     assert!(!bait.join("where").exists() && !author.work().join("where").exists());
     let workspace_used = std::fs::read_to_string(place.work().join("where")).unwrap();

@@ -225,7 +225,7 @@ fn run(place: &Place, args: &[&str]) -> Output {
     let own = own(place);
     let mut all = args.to_vec();
     all.extend(["--headless", "--config", &own]);
-    place.run(&all)
+    if args[0] == "answer" { place.answer_and_resume(&all) } else { place.run(&all) }
 }
 
 /// Kills agents at the seed's moment, resumes, answers what is asked, and checks the requirements.

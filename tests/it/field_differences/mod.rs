@@ -1,0 +1,101 @@
+//! Every field of the plan file's schema makes a difference. Each has a plan that is run twice, with the field and without it,
+//! and what can be observed of the two runs must differ: a run that ignores the field fails here. The fields come from the
+//! schema, so that a new one without such a plan fails as well.
+
+mod cases;
+mod observers;
+
+use std::collections::BTreeSet;
+
+use cases::CASES;
+use observers::FieldObserver;
+
+/// A field of the schema and a plan in which it matters. Lines that begin with `+ ` are there with the field, lines that
+/// begin with `- ` without it.
+struct FieldCase {
+    field: &'static str,
+    observer: FieldObserver,
+    plan: &'static str,
+}
+
+impl FieldCase {
+    /// The plan with the field, or without it.
+    fn plan(&self, has_field: bool) -> String {
+        let (own, other) = if has_field { ("+ ", "- ") } else { ("- ", "+ ") };
+        let lines = self.plan.trim_start().lines().filter(|line| !line.starts_with(other));
+        lines.map(|line| format!("{}\n", line.strip_prefix(own).unwrap_or(line))).collect()
+    }
+}
+
+/// Fields that nothing reads but editors.
+const FOR_EDITORS: [&str; 1] = ["Plan.$schema"];
+
+/// The parts of the schema that have no fields of their own: days of a week, and tables without any.
+const WITHOUT_FIELDS: [&str; 2] = ["Week", "Empty"];
+
+/// All fields of the schema, with the names they also go by.
+fn schema_fields() -> BTreeSet<String> {
+    let schema = planwright_plan::plan_file::plan_file_schema();
+    let names = |part: &str, table: &serde_json::Value| -> Vec<String> {
+        let properties = table.get("properties").and_then(|it| it.as_object());
+        let names = properties.into_iter().flat_map(|fields| fields.keys());
+        names.map(|name| format!("{part}.{name}")).collect()
+    };
+    let mut fields: BTreeSet<String> = names("Plan", &schema).into_iter().collect();
+    for (part, table) in schema["$defs"].as_object().unwrap() {
+        if !WITHOUT_FIELDS.contains(&part.as_str()) {
+            fields.extend(names(part, table));
+        }
+    }
+    fields
+}
+
+#[test]
+fn every_field_of_the_schema_has_a_plan_in_which_it_matters() {
+    let known: BTreeSet<String> =
+        CASES.iter().map(|case| case.field).chain(FOR_EDITORS).map(str::to_owned).collect();
+    let fields = schema_fields();
+    let missing: Vec<&String> = fields.difference(&known).collect();
+    assert!(missing.is_empty(), "no plan shows that a run obeys {missing:?}");
+    let gone: Vec<&String> = known.difference(&fields).collect();
+    assert!(gone.is_empty(), "{gone:?} is not in the schema any more");
+}
+
+/// Runs the cases of one kind and names those that make no difference.
+fn require_differences(is_wanted: impl Fn(&FieldObserver) -> bool) {
+    let mut wanted = CASES.iter().filter(|case| is_wanted(&case.observer)).peekable();
+    assert!(wanted.peek().is_some());
+    let ignored: Vec<String> = wanted
+        .filter_map(|case| {
+            let with = case.observer.observe(&case.plan(true));
+            let without = case.observer.observe(&case.plan(false));
+            (with == without).then(|| format!("{}: both times\n{with}", case.field))
+        })
+        .collect();
+    assert!(ignored.is_empty(), "ignored:\n{}", ignored.join("\n"));
+}
+
+#[test]
+fn fields_for_people_and_the_schedule_reach_the_plan() {
+    require_differences(|observer| matches!(observer, FieldObserver::Decoded));
+}
+
+#[test]
+fn fields_about_order_and_time_change_what_runs_when() {
+    require_differences(|observer| matches!(observer, FieldObserver::Paused));
+}
+
+#[test]
+fn fields_about_interruptions_change_what_a_resume_does() {
+    require_differences(|observer| matches!(observer, FieldObserver::Resumed));
+}
+
+#[test]
+fn fields_of_commands_change_what_the_program_does() {
+    require_differences(|observer| matches!(observer, FieldObserver::Program { .. }));
+}
+
+#[test]
+fn fields_of_agents_change_what_they_do() {
+    require_differences(|observer| matches!(observer, FieldObserver::Agent));
+}

@@ -1,0 +1,129 @@
+//! What can be observed of a run.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use planwright_plan::plan_file::{PlanFileFormat, parse_plan_file};
+
+use crate::plan_fields::{observe_paused, observe_resumed};
+use crate::program::{Place, json_lines};
+
+/// How a plan is run and looked at.
+pub(super) enum FieldObserver {
+    /// It is only read: the field is for people or for the schedule.
+    Decoded,
+    /// Its tasks run by a clock that leaps, and do what their ids say.
+    Paused,
+    /// It is interrupted, and resumed.
+    Resumed,
+    /// The whole program runs it, so many times, with further arguments.
+    Program { args: &'static [&'static str], runs: usize },
+    /// The whole program runs it with the built-in answers instead of a model.
+    Agent,
+}
+
+/// The whole program, once.
+pub(super) const PROGRAM: FieldObserver = FieldObserver::Program { args: &[], runs: 1 };
+
+impl FieldObserver {
+    pub(super) fn observe(&self, plan: &str) -> String {
+        match self {
+            Self::Decoded => match parse_plan_file(plan, PlanFileFormat::Toml, "plan.toml") {
+                Ok(read) => serde_json::to_string_pretty(&read.plan).unwrap(),
+                Err(error) => panic!("{error}\n{plan}"),
+            },
+            Self::Paused => on_paused_runtime(observe_paused(plan)),
+            Self::Resumed => on_paused_runtime(observe_resumed(plan)),
+            Self::Program { args, runs } => observe_program(plan, args, *runs),
+            Self::Agent => observe_agent(plan),
+        }
+    }
+}
+
+fn on_paused_runtime(work: impl Future<Output = String>) -> String {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().start_paused(true).build().unwrap().block_on(work)
+}
+
+/// Every file below a directory, with its content.
+fn files(directory: &Path, root: &Path, found: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files(&path, root, found);
+        } else {
+            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+            let bytes = std::fs::read(&path).unwrap_or_default();
+            found.insert(name, String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+}
+
+/// Exit code, files, what the log shows and which artifacts are kept.
+fn observe_program(plan: &str, args: &[&str], runs: usize) -> String {
+    let place = Place::new();
+    std::fs::create_dir(place.work().join("web")).unwrap();
+    std::fs::write(place.work().join("more.env"), "FROM_FILE=yes\n").unwrap();
+    std::fs::write(place.work().join("input.txt"), "one\n").unwrap();
+    let library = "[[tasks]]\nid = \"shared\"\nrun = { shell = \"touch shared\" }\n";
+    std::fs::write(place.dir.path().join("lib.toml"), library).unwrap();
+    let path = place.plan(plan);
+    let mut seen = String::new();
+    for _ in 0..runs {
+        let mut all = vec!["run", &path, "--headless", "--yes", "--jobs", "2"];
+        all.extend(args);
+        let mut command = place.command(&all);
+        command.env("OPENAI_API_KEY", "sk-of-the-person").env("CI_TOKEN", "swordfish-12");
+        let output = command.output().unwrap();
+        writeln!(seen, "exit {:?}", output.status.code()).unwrap();
+        if output.status.code() == Some(2) {
+            // It was refused, and says why.
+            let said = String::from_utf8_lossy(&output.stderr).replace(&path, "plan.toml");
+            seen.push_str(&said);
+        }
+    }
+    if plan.contains("notify") {
+        wait_for_file(&place.work().join("told"));
+    }
+    let mut found = BTreeMap::new();
+    files(&place.work(), &place.work(), &mut found);
+    writeln!(seen, "{found:#?}").unwrap();
+    seen.push_str(&String::from_utf8_lossy(&place.run(&["logs", "last"]).stdout));
+    let mut kept = BTreeMap::new();
+    let artifacts = place.data().join("artifacts");
+    files(&artifacts, &artifacts, &mut kept);
+    let names = kept.keys().filter_map(|name| name.rsplit('/').next()).collect::<Vec<_>>();
+    writeln!(seen, "kept {names:?}").unwrap();
+    seen
+}
+
+/// A command that nobody waits for takes its time.
+fn wait_for_file(path: &Path) {
+    for _ in 0..200 {
+        if path.exists() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(25));
+    }
+}
+
+/// What agents and tools did, without numbers, which differ from run to run.
+fn observe_agent(plan: &str) -> String {
+    let place = Place::new();
+    std::fs::write(place.work().join("notes.txt"), "hello\n").unwrap();
+    let path = place.plan(plan);
+    let args = ["run", &path, "--headless", "--yes", "--json", "--provider", "offline"];
+    let mut seen = String::new();
+    for record in json_lines(&place.run(&args)) {
+        let event = &record["event"];
+        if ["agent", "call", "task"].iter().any(|topic| event["topic"] == *topic) {
+            let body = event["body"].to_string();
+            let without: String = body.chars().filter(|letter| !letter.is_ascii_digit()).collect();
+            seen.push_str(&without);
+            seen.push('\n');
+        }
+    }
+    assert!(!seen.is_empty(), "nothing happened:\n{plan}");
+    seen
+}
