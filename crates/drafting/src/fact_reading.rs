@@ -64,6 +64,9 @@ fn read_phrase(goal: &Goal, phrase: &GoalPhrase) -> Option<FactReading> {
         GoalPhraseKind::Span => plan_weeks(goal.horizon_weeks?),
         GoalPhraseKind::Start => FactReading::Start { on: goal.start? },
         GoalPhraseKind::WorkingTimes => slot_times(&goal.working_times),
+        GoalPhraseKind::WeekdaysOff => {
+            FactReading::WeekdaysOff { person: None, days: goal.weekdays_off.clone() }
+        }
         GoalPhraseKind::Absence(place) => {
             let (from, to) = *goal.absences.get(place)?;
             FactReading::Absence { person: None, from, to }

@@ -12,7 +12,7 @@ use crate::change_requests::DayPart;
 use crate::offline::blueprint::Blueprint;
 use crate::offline::goal::{Goal, GoalCount, GoalDay, GoalParseContext, UnreadWord};
 use crate::offline::{KindVerdict, SubtypeProposals, kind, select_kind};
-use crate::working_slots::{describe_slots, join_words};
+use crate::working_slots::{day_name, describe_slots, join_words};
 use planwright_model::FactReading;
 use planwright_text::dates::{format_date, format_date_range};
 use planwright_text::units;
@@ -98,6 +98,11 @@ fn read_phrases(goal: &Goal, today: Date) -> Vec<String> {
     ));
     if !goal.working_times.is_empty() {
         read.push(describe_slots(&goal.working_times));
+    }
+    if !goal.weekdays_off.is_empty() {
+        let days: Vec<String> =
+            goal.weekdays_off.iter().map(|day| format!("{}s", day_name(*day))).collect();
+        read.push(format!("not on {}", join_words(&days)));
     }
     if let (Some(from), Some(to)) = (&goal.from, &goal.to) {
         read.push(format!("from {from} to {to}"));

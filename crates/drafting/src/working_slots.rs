@@ -189,7 +189,7 @@ fn plural_day(word: &str) -> String {
     }
 }
 
-fn day_name(day: Weekday) -> &'static str {
+pub(crate) fn day_name(day: Weekday) -> &'static str {
     const NAMES: [&str; 7] =
         ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
     NAMES[day.days_since_monday() as usize]

@@ -227,6 +227,9 @@ fn fill_stated_times(context: &mut PlanContext, goal: &Goal) {
     if !goal.working_times.is_empty() && !context.find_assumption("working").is_some_and(stated) {
         apply_context_change(context, &ContextChange::OnlyAt(goal.working_times.clone()));
     }
+    if !goal.weekdays_off.is_empty() {
+        apply_context_change(context, &ContextChange::NotOn(goal.weekdays_off.clone()));
+    }
     let quantities = &goal.quantities;
     let companions = Some(join_words(&goal.companions)).filter(|names| !names.is_empty());
     let stated = [

@@ -9,7 +9,7 @@ use planwright_model::{
 
 use super::blueprint::{Blueprint, BlueprintSizing};
 use super::facts;
-use super::goal::{CadencePeriod, Goal, GoalDay};
+use super::goal::{CadencePeriod, Goal, GoalDay, GoalPhraseKind};
 use super::instance::{BlueprintInstance, InstanceLag, add_days, days_between};
 use super::span;
 use crate::change_requests::DayPart;
@@ -92,8 +92,8 @@ pub(super) fn open_stated_days(context: &mut PlanContext, goal: &Goal, file: Opt
     open_days(context, goal, &opened);
 }
 
-/// Starts the work of a short window when the window comes, with the time before it that the kind needs: "in the last
-/// week of July". What goes on "over the summer" starts with it.
+/// Starts the work of a window when the window comes, with the time before it that the kind needs: "in the last week of
+/// July". What goes on "over the summer" or "from February to April", and every routine, starts with it.
 pub(super) fn start_with_window(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     let own_start = |found: &Assumption| found.origin != AssumptionOrigin::Template;
     let Some(GoalDay::Within { from, to }) = goal.day.filter(|_| goal.deadline.is_none()) else {
@@ -101,16 +101,23 @@ pub(super) fn start_with_window(context: &mut PlanContext, goal: &Goal, file: &B
     };
     let start = context.constraints.start;
     let length = days_between(from, to) + 1;
-    let whole = goal.contains_any(&["over", "during", "throughout"]);
+    let range = is_range(goal);
+    let whole =
+        range || file.is_routine() || goal.contains_any(&["over", "during", "throughout"]);
+    let needed = u32::from(*file.weeks.get_ref()) * 7;
+    let room = days_between(start, to);
+    let near = days_between(start, from) < FAR_DAYS && !range;
+    // A window that is far away is waited for; one that is nearer is worked for from now on.
+    let far = room > needed + needed / 2 + SHORT_WINDOW;
+    let short = length <= SHORT_WINDOW && super::usual_hours::is_private(file);
     if file.day.is_some()
-        || file.is_routine()
+        || from <= start
         || context.find_assumption("start").is_some_and(own_start)
-        || days_between(start, from) < FAR_DAYS
-        || (!whole && (length > SHORT_WINDOW || !super::usual_hours::is_private(file)))
+        || near
+        || !(whole || short || far)
     {
         return;
     }
-    let needed = u32::from(*file.weeks.get_ref()) * 7;
     let before = if whole { 0 } else { needed.saturating_sub(length) };
     context.constraints.start = add_days(from, -i64::from(before)).max(start);
     // Holidays are free days.
@@ -124,6 +131,15 @@ pub(super) fn start_with_window(context: &mut PlanContext, goal: &Goal, file: &B
         let times = format_time_range(free_day.start, free_day.end);
         facts::add_assumption(context, OPENED_DAYS, &format!("{told} {times}"), None);
     }
+}
+
+/// Returns whether the goal names the first and the last day of the work: "from February to April".
+fn is_range(goal: &Goal) -> bool {
+    let mut days = goal.phrases().iter().filter(|phrase| phrase.kind == GoalPhraseKind::Day);
+    days.any(|phrase| {
+        let text = phrase.text.to_lowercase();
+        text.starts_with("from ") || text.starts_with("between ")
+    })
 }
 
 /// A day nearer than this many days opens the days before it.

@@ -315,11 +315,28 @@ fn find_next_cadence(
             if described_rhythm::is_described(words, index) {
                 continue;
             }
+            let (cadence, end) = with_named_days(words, cadence, end);
             words.mark_used(index..end);
             return Some(cadence);
         }
     }
     None
+}
+
+/// Adds the days that follow a weekly rhythm: "every two weeks on Thursday".
+fn with_named_days(
+    words: &GoalWords<'_>,
+    cadence: GoalCadence,
+    end: usize,
+) -> (GoalCadence, usize) {
+    let plain = cadence.every == CadencePeriod::Week && cadence.on.is_empty() && cadence.times == 1;
+    if !plain || !words.is_any_of(end, &["on"]) {
+        return (cadence, end);
+    }
+    match parse_day_list(words, end + 1) {
+        Some((listed, end)) => (GoalCadence { on: listed.on, ..cadence }, end),
+        None => (cadence, end),
+    }
 }
 
 /// Parses "two-week sprints", "a 3-week cycle": the length of a round is its rhythm.

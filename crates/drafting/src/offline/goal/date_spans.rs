@@ -4,7 +4,7 @@ use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 
 use super::dates::{
-    DateContext, DateDoubt, DateMatch, DateReading, next_or_same_weekday, parse_month, year_number,
+    self, DateContext, DateDoubt, DateMatch, DateReading, next_or_same_weekday, parse_month, year_number,
 };
 use super::region::YearSeason;
 use super::words::GoalWords;
@@ -17,6 +17,14 @@ pub(super) fn span_in(words: &GoalWords<'_>, index: usize, at: DateContext) -> O
     if let Some(year) = year_number(words.text_at(index)).filter(|year| *year >= 2000) {
         let first = Date::new(i16::try_from(year).ok()?, 1, 1).ok()?;
         return Some(DateMatch::from_span(first, first.last_of_year(), index + 1));
+    }
+    if words.phrase_starts_at(index, "week of") {
+        let found = dates::calendar_date(words, index + 2, at)?;
+        let DateReading::Day(day) = found.reading else { return Some(found) };
+        let back = i32::from(day.weekday().to_monday_zero_offset());
+        let monday = day.checked_sub(back.days()).ok()?;
+        let from = monday.max(at.today);
+        return Some(DateMatch::from_span(from, monday.checked_add(6.days()).ok()?, found.end));
     }
     part_of_month(words, index, at)
         .or_else(|| week_of_month(words, index, at))

@@ -6,6 +6,7 @@ use jiff::civil::{Date, Weekday};
 use super::date_spans;
 use super::day_parts;
 use super::foreign_dates;
+use super::quantities;
 use super::region::{CalendarRegion, NamedHoliday, YearSeason};
 use super::words::GoalWords;
 use crate::calendar_names::MONTHS;
@@ -266,7 +267,17 @@ pub(super) fn year_number(text: &str) -> Option<i32> {
     (text.len() == 4)
         .then(|| text.parse().ok())
         .flatten()
-        .filter(|year| (1000..=9999).contains(year))
+        .filter(|year| (1900..=2199).contains(year))
+}
+
+/// Returns whether a word is part of a date that names its day: the 8 of "on May 8, budget 3500". Which words are a
+/// date does not depend on today.
+pub(super) fn is_in_calendar_date(words: &GoalWords<'_>, index: usize) -> bool {
+    let any_day = DateContext { today: Date::constant(2000, 1, 1), region: CalendarRegion::NORTHERN };
+    let reaches = |start: usize| {
+        calendar_date(words, start, any_day).is_some_and(|found| found.end > index)
+    };
+    (index.saturating_sub(3)..=index).any(reaches)
 }
 
 fn day_then_month(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
@@ -290,7 +301,12 @@ fn named_date(
     (day, month): (i32, i8),
     today: Date,
 ) -> DateMatch {
-    let year = year_number(words.text_at(next));
+    // "on May 8, 2000 euros" has an amount and no year.
+    let is_amount = quantities::is_currency(words.text_at(next + 1))
+        || [words.char_before(next), words.char_right_after(next)]
+            .into_iter()
+            .any(|sign| sign.is_some_and(quantities::is_currency_sign));
+    let year = year_number(words.text_at(next)).filter(|_| !is_amount);
     let end = next + usize::from(year.is_some());
     let typed = words.typed_text(start..end);
     let year = year.unwrap_or_else(|| next_year_of(day, month, today));
@@ -360,6 +376,14 @@ pub(super) fn date_range(
         && let Some((last, end)) = day_then_month(words, next, at).and_then(day_of)
     {
         return days_of_month(low, last, end);
+    }
+    // "from January to June".
+    if let Some((first, next)) = date_spans::month_first(words, index, at.today)
+        && let Some(next) = joins(next)
+        && let Some(found) = date_spans::month_first(words, next, first)
+    {
+        let (last, end) = (found.0.last_of_month(), found.1);
+        return (first < last).then(|| DateMatch::from_span(first, last, end));
     }
     let (first, next) = day_of(calendar_date(words, index, at)?)?;
     let (last, end) = day_of(calendar_date(words, joins(next)?, at)?)?;

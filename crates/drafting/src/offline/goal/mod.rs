@@ -26,6 +26,7 @@ mod stated_dates;
 mod subject;
 #[cfg(test)]
 mod tests;
+mod weekdays_off;
 mod words;
 mod working_times;
 
@@ -40,6 +41,7 @@ pub use quantities::{GoalMoney, GoalPeople, GoalQuantities};
 pub use region::{CalendarHemisphere, CalendarRegion};
 pub use subject::GoalSubject;
 
+use planwright_model::Weekday;
 use planwright_model::pattern::is_valid_subtype_name;
 
 use amount::ArticlePolicy;
@@ -93,6 +95,8 @@ pub struct Goal {
     pub absences: Vec<(Date, Date)>,
     /// The only times of the week at which work may happen; empty if the goal names none.
     pub working_times: Vec<WorkingSlot>,
+    /// Days of the week on which nobody works.
+    pub weekdays_off: Vec<Weekday>,
     pub quantities: GoalQuantities,
     /// Everything that is counted, people included.
     pub counts: Vec<GoalCount>,
@@ -114,8 +118,8 @@ pub struct Goal {
     /// Parts of the goal that could not be used, and what to write instead.
     pub notes: Vec<String>,
     words: Vec<String>,
-    /// The places of the words that follow a punctuation mark.
-    clause_starts: Vec<usize>,
+    /// Which of the words follow a punctuation mark.
+    breaks: Vec<bool>,
     phrases: Vec<GoalPhrase>,
     /// Runs of words that no reader and no part of the plan uses.
     unread: Vec<Vec<UnreadWord>>,
@@ -184,7 +188,7 @@ impl Goal {
         };
         let mut words = GoalWords::new(read);
         goal.words = words.iter().map(|word| word.text.clone()).collect();
-        goal.clause_starts = (1..words.len()).filter(|at| words.clause_starts_at(*at)).collect();
+        goal.breaks = words.iter().map(|word| word.breaks).collect();
         goal.read_proposed(&mut words);
         let at = DateContext { today: today.date, region: today.region };
         goal.read_direction(&mut words);
@@ -202,6 +206,9 @@ impl Goal {
         });
         goal.read_companions(&mut words);
         goal.read_absences(&mut words, at);
+        goal.note(&mut words, GoalPhraseKind::WeekdaysOff, |goal, words| {
+            goal.weekdays_off = weekdays_off::find_weekdays_off(words);
+        });
         goal.note(&mut words, GoalPhraseKind::WorkingTimes, |goal, words| {
             goal.working_times = working_times::find_working_times(words);
         });
@@ -275,6 +282,7 @@ impl Goal {
             start: None,
             absences: Vec::new(),
             working_times: Vec::new(),
+            weekdays_off: Vec::new(),
             quantities: GoalQuantities::default(),
             counts: Vec::new(),
             companions: Vec::new(),
@@ -288,7 +296,7 @@ impl Goal {
             proposed: None,
             notes: Vec::new(),
             words: Vec::new(),
-            clause_starts: Vec::new(),
+            breaks: Vec::new(),
             phrases: Vec::new(),
             unread: Vec::new(),
         }
@@ -299,9 +307,9 @@ impl Goal {
         &self.words
     }
 
-    /// Returns whether a comma or another mark stands before a word.
-    pub fn clause_starts_at(&self, place: usize) -> bool {
-        self.clause_starts.contains(&place)
+    /// Returns whether a clause starts at a word: at the beginning, or after a punctuation mark.
+    pub fn is_clause_start(&self, place: usize) -> bool {
+        place == 0 || self.breaks.get(place).is_some_and(|breaks| *breaks)
     }
 
     pub fn word_count(&self) -> usize {

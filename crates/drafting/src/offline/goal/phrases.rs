@@ -15,6 +15,8 @@ pub enum GoalPhraseKind {
     Stay,
     Start,
     WorkingTimes,
+    /// Days of the week without work.
+    WeekdaysOff,
     /// The absence with this place in the list.
     Absence(usize),
     WeeklyHours,

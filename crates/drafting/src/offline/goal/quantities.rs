@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::amount::{TimeUnit, parse_number};
 use super::cadence::CadencePeriod;
+use super::dates;
 use super::phrases::{GoalPhrase, GoalPhraseKind, read_phrases};
 use super::places;
 use super::words::GoalWords;
@@ -161,6 +162,11 @@ pub(super) fn is_currency(text: &str) -> bool {
     CURRENCIES.iter().any(|(name, ..)| *name == text)
 }
 
+/// Returns whether a character is the sign of a currency.
+pub(super) fn is_currency_sign(sign: char) -> bool {
+    SIGNS.iter().any(|(known, _)| *known == sign)
+}
+
 impl GoalMoney {
     /// Returns the code of the currency, if one was named.
     pub fn currency_code(&self) -> Option<&'static str> {
@@ -218,8 +224,11 @@ const DISTANCES: [&str; 14] = [
 ];
 
 fn money_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalMoney, Range<usize>)> {
+    if dates::is_in_calendar_date(words, index) {
+        return None;
+    }
     let (amount, mut end) = parse_money_amount(words, index)?;
-    let is_sign = |sign: &char| SIGNS.iter().any(|(known, _)| known == sign);
+    let is_sign = |sign: &char| is_currency_sign(*sign);
     let before = words.char_before(index).filter(is_sign);
     let after = words.char_after(end - 1).filter(is_sign);
     let named = |place: usize| {
@@ -248,7 +257,7 @@ fn money_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalMoney, Range<usi
     let mut is_budget = false;
     if start > 0 && words.is_any_of(start - 1, &["budget"]) {
         (start, is_budget) = (start - 1, true);
-    } else if words.is_any_of(end, &["budget"]) {
+    } else if words.is_any_of(end, &["budget"]) && !words.clause_starts_at(end) {
         (end, is_budget) = (end + 1, true);
     }
     let every = period_after(words, end);
@@ -377,6 +386,16 @@ mod tests {
         );
         assert_eq!(read("raise 2 million dollars").1, some("2,000,000 dollars"));
         assert_eq!(read("buy a sofa for EUR 900").1, some("900 euros"));
+        for goal in [
+            "a party on May 8, budget 3500",
+            "a party on 8 May, 3500 budget",
+            "a party on 2027-05-08 budget 3500",
+            "a party for 40 people, budget 3500",
+        ] {
+            assert_eq!(read(goal).1, some("budget 3,500"), "{goal}");
+        }
+        assert_eq!(read("a party on May 8, 2000 euros").1, some("2,000 euros"));
+        assert_eq!(read("a party on May 8, $2000").1, some("$2,000"));
     }
 
     #[test]

@@ -24,6 +24,20 @@ pub(super) const FINDING: [&str; 12] = [
     "sublet",
 ];
 
+/// Verbs of receiving people, who begin on a day of their own.
+pub(super) const RECEIVING: [&str; 4] = ["onboard", "onboarding", "welcome", "induct"];
+
+/// Returns whether "start" at a place is a noun with a date of its own: "the school start on 23 August".
+fn is_noun(words: &GoalWords<'_>, index: usize) -> bool {
+    const BEFORE_VERB: [&str; 12] =
+        ["and", "to", "i", "we", "can", "will", "should", "must", "then", "it", "please", "let's"];
+    words.is_any_of(index, &["start", "begin"])
+        && index > 0
+        && !words.clause_starts_at(index)
+        && !words.text_at(index - 1).is_empty()
+        && !words.is_any_of(index - 1, &BEFORE_VERB)
+}
+
 /// What a goal says about its first day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StatedStart {
@@ -38,7 +52,9 @@ pub(super) enum StatedStart {
 /// Finds the day on which work should start, and marks the words as read.
 pub(super) fn find_start(words: &mut GoalWords<'_>, today: Date) -> Option<StatedStart> {
     for index in 0..words.len() {
+        let received = words.contains_word(0..index, &RECEIVING);
         let from = match words.text_at(index) {
+            _ if is_noun(words, index) || received => continue,
             "starting" | "start" | "beginning" | "begin" => {
                 words.skip_fillers(index + 1, &["on", "in", "from", "the"])
             }

@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use super::dates::{self, DateContext, DateDoubt, DateMatch, DateReading};
 use super::foreign_dates::UNTIL;
 use super::holiday_things;
-use super::start::FINDING;
+use super::start::{FINDING, RECEIVING};
 use super::words::GoalWords;
 use super::{Goal, GoalDay, GoalPhrase, GoalPhraseKind, day_parts};
 use planwright_text::dates::format_date;
@@ -256,6 +256,12 @@ fn date_phrase_at(
         "due" => (DateTrigger::By, words.skip_fillers(index + 1, &["by", "on"])),
         "before" | "befor" => (DateTrigger::Before, index + 1),
         "no" if words.phrase_starts_at(index, "no later than") => (DateTrigger::By, index + 3),
+        "starting" | "joining" | "from" | "start" | "starts"
+            if words.contains_word(0..index, &RECEIVING) =>
+        {
+            let next = words.skip_fillers(index + 1, &["on"]);
+            return Some((DateTrigger::Day, dates::calendar_date(words, next, at)?));
+        }
         "from"
             if words.contains_word(0..index, &FINDING)
                 && dates::date_range(words, index + 1, at).is_none() =>

@@ -25,6 +25,8 @@ pub(in super::super) struct AnchorCalendar {
     reserved: [bool; 2],
     /// The share of the kind's own span that there is before the day, at most 1.
     ratio: f64,
+    /// Whether the day is stated as such; what is only due by a day may begin at once.
+    is_stated: bool,
     /// Days before the day at which the work usefully begins.
     usual_lead: u32,
 }
@@ -38,7 +40,8 @@ impl AnchorCalendar {
         let ratio = (f64::from(room) / f64::from(usual_lead.max(1))).min(1.0);
         let own = blueprint.day.as_ref().map(|day| day.get_ref().as_str());
         let reserved = ["start", "end"].map(|name| own != Some(name));
-        Self { start: span.start, end: span.last_day, day: span.day, reserved, ratio, usual_lead }
+        let is_stated = inputs.goal.day.is_some() || inputs.goal.deadline.is_none();
+        Self { start: span.start, end: span.last_day, day: span.day, reserved, ratio, is_stated, usual_lead }
     }
 
     /// Returns how much lead times and waiting times shrink: 1 if there is time enough.
@@ -90,7 +93,7 @@ impl AnchorCalendar {
 
     /// Returns the first day on which work makes sense, if the plan's day is much farther away than the kind needs.
     pub(in super::super) fn first_useful_day(&self) -> Option<Date> {
-        let day = self.day?;
+        let day = self.day.filter(|_| self.is_stated)?;
         let room = days_between(self.start, day);
         let far = room > self.usual_lead + self.usual_lead / 2 && room > self.usual_lead + 21;
         far.then(|| add_days(day, -i64::from(self.usual_lead + self.usual_lead / 7)))

@@ -5,6 +5,7 @@
 //! planned at all.
 
 mod example_model;
+mod goal_terms;
 mod main_verb;
 mod score;
 mod small_task;
@@ -163,6 +164,7 @@ fn judge(goal: &Goal, scored: &[score::ScoredKind<'_>]) -> KindVerdict {
         substance::verdict_without_kind(goal)
     } else if best.score() < SURE_SCORE
         || second > NEAR_SHARE * best.points
+        || !best.is_central
         || is_bare_noun(goal, best)
     {
         KindVerdict::Unsure

@@ -6,21 +6,13 @@ use planwright_model::PatternType;
 
 use super::super::blueprint::{Blueprint, TemplateLibrary};
 use super::super::goal::Goal;
+use super::goal_terms::{ASIDE_FACTOR, GoalTerm, goal_terms};
 use super::main_verb::MainVerb;
-use super::substance;
-use crate::calendar_names::WEEKDAYS;
 
 /// The points at which a kind is certain.
 const FULL_POINTS: f64 = 10.0;
 /// The factor of the person's own blueprints: who wrote one for a word wants it used.
 const OWN_FACTOR: f64 = 2.0;
-/// The factor of words that only say what the thing is about or good for.
-const ASIDE_FACTOR: f64 = 0.5;
-
-/// The factor of what stands behind the object of the goal: "learn Italian for a trip", "a fire drill at school".
-const BEHIND_FACTOR: f64 = 0.6;
-/// The factor of a remark behind the goal: "move to Halle, we have a piano".
-const REMARK_FACTOR: f64 = 0.6;
 /// What remains of the points of a kind that does something else than the goal's verb.
 const OTHER_VERB_FACTOR: f64 = 0.5;
 
@@ -39,6 +31,8 @@ pub(super) struct ScoredKind<'a> {
     pub(super) reasons: Vec<String>,
     /// The share of the goal's telling words that are words of the kind.
     pub(super) coverage: f64,
+    /// Whether one of its words stands in what the goal itself does, not in what it says beside.
+    pub(super) is_central: bool,
     /// Whether a whole phrase of the goal names the kind, whatever its verb is: "paycheck to paycheck".
     is_named: bool,
 }
@@ -54,34 +48,9 @@ impl ScoredKind<'_> {
     }
 }
 
-/// A word of the goal as kinds are matched against it.
-struct GoalTerm {
-    text: String,
-    /// 1, or less for what stands aside of the goal itself.
-    factor: f64,
-    /// Whether it says something about the kind of plan.
-    telling: bool,
-}
-
 /// Words that may stand between the parts of a phrase.
 const FILLERS: [&str; 13] =
     ["a", "an", "the", "my", "our", "your", "their", "his", "her", "this", "new", "some", "own"];
-
-/// Words after which the goal says what it is about, or what for.
-const ASIDE: [&str; 12] = [
-    "about",
-    "because",
-    "so",
-    "without",
-    "while",
-    "regarding",
-    "although",
-    "unless",
-    "instead",
-    "before",
-    "since",
-    "once",
-];
 
 /// Days that speak for a small kind beside a word of its own.
 const NEAR_DAYS: [&str; 3] = ["today", "tonight", "tomorrow"];
@@ -113,71 +82,6 @@ pub(super) fn score_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<
         .collect()
 }
 
-/// Words that lead to what stands behind the object.
-const BEHIND: [&str; 8] = ["for", "at", "of", "on", "during", "after", "from", "near"];
-
-/// Words that begin the goal itself, also behind a comma: "hi there, I want to".
-const WISHES: [&str; 8] = ["want", "need", "like", "must", "should", "help", "please", "wish"];
-
-/// Returns whether a remark starts here: a clause behind the one that says what is wanted.
-fn starts_remark(goal: &Goal, place: usize) -> bool {
-    let wish = |word: &String| WISHES.contains(&word.as_str());
-    goal.clause_starts_at(place) && !goal.folded_words().iter().skip(place).take(2).any(wish)
-}
-
-fn goal_terms(goal: &Goal, verb: usize) -> Vec<GoalTerm> {
-    let (mut factor, mut base): (f64, f64) = (1.0, 1.0);
-    let mut has_object = false;
-    let mut terms: Vec<GoalTerm> = Vec::new();
-    let listed = goal.cadence.as_ref().is_some_and(|cadence| !cadence.on.is_empty());
-    for (place, word) in goal.folded_words().iter().enumerate() {
-        let before =
-            place.checked_sub(1).and_then(|at| terms.get(at)).map(|term| term.text.as_str());
-        let acted = before.is_some_and(is_action_noun);
-        if has_object && starts_remark(goal, place) {
-            base = REMARK_FACTOR;
-            factor = factor.min(base);
-        }
-        if BEHIND.contains(&word.as_str()) && has_object && !(word == "of" && acted) {
-            factor = factor.min(BEHIND_FACTOR);
-        } else if word == "and" && factor > ASIDE_FACTOR {
-            factor = base;
-        }
-        let telling = factor >= 1.0 && substance::is_telling(goal, word);
-        has_object |= telling && place > verb;
-        // "Wed" in a list of days is no wedding.
-        let text = if listed && word.len() == 3 { weekday_word(word) } else { word };
-        terms.push(GoalTerm { text: text.to_owned(), factor, telling });
-        if ASIDE.contains(&word.as_str()) {
-            factor = ASIDE_FACTOR;
-        }
-    }
-    // "go to Japan" is a trip, though it does not say so.
-    if goal.is_journey() && terms.iter().all(|term| term.text != "trip") {
-        let factor = if factor <= ASIDE_FACTOR { factor } else { 1.0 };
-        terms.push(GoalTerm { text: "trip".to_owned(), factor, telling: false });
-    }
-    terms
-}
-
-/// Returns whether a noun is an action, so that its object follows "of": "the renovation of the bathroom".
-fn is_action_noun(word: &str) -> bool {
-    const ACTIONS: [&str; 12] = [
-        "purchase", "sale", "review", "move", "repair", "launch", "release", "rewrite", "upgrade",
-        "change", "overhaul", "cleanup",
-    ];
-    ["tion", "ment", "ing", "sion", "ance"].iter().any(|tail| word.ends_with(tail))
-        || ACTIONS.contains(&word)
-        || ["rid", "out", "care", "pair", "set", "series", "team", "round", "couple"]
-            .contains(&word)
-}
-
-/// Returns the weekday of an abbreviation, or the word itself.
-fn weekday_word(word: &str) -> &str {
-    let named = WEEKDAYS.iter().find(|name| name.starts_with(word));
-    named.copied().unwrap_or(word)
-}
-
 /// Returns where a phrase occurs. Articles of the goal may stand between the words of the phrase.
 fn find_phrase(terms: &[GoalTerm], phrase: &str) -> Option<Range<usize>> {
     (0..terms.len()).find_map(|start| {
@@ -207,11 +111,12 @@ fn score_words<'a>(terms: &[GoalTerm], file: &'a Blueprint) -> Option<ScoredKind
     }
     let (mut points, mut soon, mut reasons) = (0.0, 0.0, Vec::new());
     let mut known = vec![false; terms.len()];
-    let mut is_named = false;
+    let (mut is_named, mut is_central) = (false, false);
     for (phrase, weight) in file.match_words.get_ref() {
         if let Some(place) = find_phrase(terms, phrase) {
             let factor = terms[place.start].factor;
             is_named |= *weight >= 8 && factor >= 1.0 && phrase.split(' ').count() > 2;
+            is_central |= factor > ASIDE_FACTOR;
             let weight = f64::from(*weight) * factor;
             if NEAR_DAYS.contains(&phrase.as_str()) {
                 soon += weight;
@@ -228,7 +133,14 @@ fn score_words<'a>(terms: &[GoalTerm], file: &'a Blueprint) -> Option<ScoredKind
     let coverage = if all == 0 { 1.0 } else { f64::from(hit) / f64::from(all) };
     // A day alone leads to no kind.
     points += if points > 0.0 { soon } else { 0.0 };
-    (points > 0.0).then_some(ScoredKind { file, points, reasons, coverage, is_named })
+    (points > 0.0).then_some(ScoredKind {
+        file,
+        points,
+        reasons,
+        coverage,
+        is_central,
+        is_named,
+    })
 }
 
 /// Adds what was read from the goal: a rhythm, a direction, counts, hours, a day.
