@@ -532,6 +532,15 @@ fn is_about_call(kind: &RequestKind) -> bool {
     )
 }
 
+/// What may give way where a plan does not fit, one line each, as `planwright answer` takes it.
+fn ways_out(request: &Request) -> impl Iterator<Item = String> {
+    let open = request.choices.iter().filter(|choice| choice.unavailable.is_none());
+    open.map(|choice| {
+        let shown = format!("   {}: {}", choice.label, choice.consequence);
+        text::clean_line(&shown).into_owned()
+    })
+}
+
 /// What waits for the person, one line each, with how to answer.
 pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<String> {
     let mut lines = Vec::new();
@@ -582,6 +591,9 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
             let choices = questions.iter().flat_map(|question| &question.choices);
             let shown = choices.map(|choice| format!("   {}: {}", choice.answer, choice.effect));
             lines.extend(shown.map(|line| text::clean_line(&line).into_owned()));
+        }
+        if request.kind == RequestKind::Escalation {
+            lines.extend(ways_out(request));
         }
         if is_about_call(&request.kind) {
             let shown = |detail: &RequestDetail| {

@@ -10,8 +10,10 @@ use jiff::civil::Date;
 
 use crate::change_requests::DayPart;
 use crate::offline::blueprint::Blueprint;
-use crate::offline::goal::{Goal, GoalCount, GoalDay, GoalParseContext, UnreadWord};
-use crate::offline::{KindVerdict, SubtypeProposals, kind, select_kind};
+use crate::offline::goal::{
+    Goal, GoalCount, GoalDay, GoalParseContext, UnreadWord, is_measure,
+};
+use crate::offline::{KindVerdict, counts_noun, SubtypeProposals, kind, select_kind};
 use crate::working_slots::{day_name, describe_slots, join_words};
 use planwright_model::FactReading;
 use planwright_text::dates::{format_date, format_date_range};
@@ -70,13 +72,18 @@ pub fn read_goal(text: &str, today: Date) -> GoalReading {
     notes.extend(unread_language(&goal));
     GoalReading {
         kind: sure.map(super::offline::kind::KindCandidate::label),
-        read: read_phrases(&goal, today),
-        not_read: goal.unread_runs().iter().filter_map(|run| leftover(&goal, run, file)).collect(),
+        read: read_phrases(&goal, today, file),
+        not_read: goal
+            .unread_runs()
+            .iter()
+            .filter_map(|run| leftover(&goal, run, file))
+            .chain(unused_counts(&goal, today, file))
+            .collect(),
         notes,
     }
 }
 
-fn read_phrases(goal: &Goal, today: Date) -> Vec<String> {
+fn read_phrases(goal: &Goal, today: Date, file: Option<&Blueprint>) -> Vec<String> {
     let mut read = Vec::new();
     read.extend(goal.start.map(|day| match day {
         day if day == today => "starts today".to_owned(),
@@ -112,7 +119,7 @@ fn read_phrases(goal: &Goal, today: Date) -> Vec<String> {
     }
     read.extend(goal.quantities.place.clone());
     read.extend(goal.quantities.people.as_ref().map(ToString::to_string));
-    read.extend(counted_phrases(goal, today));
+    read.extend(counted_phrases(goal, today, |count| is_used_count(goal, file, count)));
     if !goal.companions.is_empty() {
         read.push(format!("with {}", join_words(&goal.companions)));
     }
@@ -121,10 +128,27 @@ fn read_phrases(goal: &Goal, today: Date) -> Vec<String> {
     read
 }
 
+/// Whether a number that the goal states is used: the kind counts it, or it is part of the name of the thing. Before
+/// the kind is known, it may be.
+fn is_used_count(goal: &Goal, file: Option<&Blueprint>, count: &GoalCount) -> bool {
+    let named = [count.amount.to_string(), units::format_count(count.amount.into())];
+    let in_name = named.iter().any(|number| goal.subject.name.contains(number));
+    in_name
+        || is_measure(&count.noun)
+        || file.is_none_or(|file| counts_noun(file, &count.noun))
+}
+
+/// The numbers of the goal that the kind does nothing with.
+fn unused_counts(goal: &Goal, today: Date, file: Option<&Blueprint>) -> Vec<String> {
+    counted_phrases(goal, today, |count| !is_used_count(goal, file, count))
+}
+
 /// What is counted besides the people, unless the goal names it once for all: "one".
-fn counted_phrases(goal: &Goal, today: Date) -> Vec<String> {
+fn counted_phrases(goal: &Goal, today: Date, fits: impl Fn(&GoalCount) -> bool) -> Vec<String> {
     let people = goal.quantities.people.as_ref().map(|people| people.count);
-    let said = |count: &&GoalCount| count.amount > 1 && people != Some(count.amount);
+    let said = |count: &&GoalCount| {
+        count.amount > 1 && people != Some(count.amount) && fits(count)
+    };
     let words = |count: &GoalCount| {
         FactReading::Count { noun: count.noun.clone(), amount: count.amount }.describe(today)
     };

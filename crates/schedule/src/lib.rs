@@ -123,7 +123,7 @@ pub fn schedule_roadmap(request: &ScheduleRequest<'_>) -> Result<Schedule, Sched
         request.iterations,
     )?;
     let mut schedule = assemble::assemble_schedule(request, &outcome);
-    if !outcome.is_feasible() {
+    if !outcome.is_on_time() {
         schedule.relaxations = relaxation::find_relaxations(request, &outcome);
     }
     Ok(schedule)

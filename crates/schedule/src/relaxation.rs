@@ -120,6 +120,8 @@ impl<'a> RelaxationSearch<'a> {
     fn max_steps(&self, lever: RelaxationLever) -> u32 {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         match lever {
+            // A later end moves no due date.
+            RelaxationLever::Deadline if self.outcome.is_feasible() => 0,
             RelaxationLever::Deadline => self.outcome.horizon.end.map_or(0, |_| MAX_DAYS),
             RelaxationLever::Weekly => self
                 .weekly
@@ -166,7 +168,9 @@ impl<'a> RelaxationSearch<'a> {
 
     fn is_feasible(&self, variation: &RunVariation) -> bool {
         let outcome = run_packed(self.request, variation, self.request.iterations / EFFORT_SHARE);
-        outcome.is_ok_and(|outcome| outcome.is_feasible())
+        // Where all work has a place and only a due date is missed, a way out has to keep the date.
+        let dues_only = self.outcome.is_feasible();
+        outcome.is_ok_and(|run| if dues_only { run.is_on_time() } else { run.is_feasible() })
     }
 
     /// Returns the smallest move of a lever on top of a base, if it helps at all.

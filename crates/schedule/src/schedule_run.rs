@@ -59,6 +59,11 @@ impl ScheduleOutcome {
         self.score.lateness == 0 && self.score.unplaced == 0
     }
 
+    /// Whether everything is also done by the day it is due.
+    pub(super) fn is_on_time(&self) -> bool {
+        self.is_feasible() && self.score.overdue == 0
+    }
+
     fn missed_dates(&self) -> MissedDates {
         let LayoutScore { lateness, unplaced, overdue, finish, .. } = self.score;
         let over = self.horizon.end.map_or(0, |end| finish.saturating_sub(end).max(0));

@@ -10,7 +10,7 @@ use super::goal::Goal;
 use super::instance::{self, AnchorCalendar, BlueprintInstance, InstanceInputs};
 use super::kind::{self, KindPick, SubtypeProposals};
 use super::questions::{self, ContextQuestion};
-use super::{pacing, span, stated_days};
+use super::{pacing, second_half, span, stated_days};
 
 /// Why nothing could be drafted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,6 +68,7 @@ pub fn draft_outline(
     let planned = build_sized_instance(&mut context, &goal, file, library);
     notes.extend(planned.notes.iter().cloned());
     notes.extend(file.notes.iter().cloned());
+    notes.extend(second_half::name_other_half(&goal, file));
     if file.small {
         notes.push("This is a small task: a few steps for today or tomorrow.".to_owned());
     }

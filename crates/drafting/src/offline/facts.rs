@@ -9,7 +9,7 @@ use planwright_model::{
     PreferredTime, Weekday,
 };
 
-use super::blueprint::{Blueprint, BlueprintRepeatUnit, BlueprintSizing};
+use super::blueprint::{Blueprint, BlueprintQuestion, BlueprintRepeatUnit, BlueprintSizing};
 use super::goal::{CadencePeriod, CalendarRegion, Goal, GoalCadence, GoalDay, GoalParseContext};
 use super::{fitting_choices, plan_day, span, stated_days, usual_hours};
 use crate::change_requests::{ContextChange, apply_context_change};
@@ -54,7 +54,7 @@ pub(super) fn fill_context(
     stated_days::fill_days_off(&mut context, goal, file);
     fill_counts(&mut context, goal, file);
     fill_cadence(&mut context, goal, file);
-    fill_remarks(&mut context, goal, file);
+    fill_remarks(&mut context, goal, file, notes);
     let start = context.constraints.start.to_string();
     add_assumption(&mut context, "start", &start, None);
     let zone = context.calendar.tz.clone();
@@ -113,7 +113,9 @@ pub(super) fn fill_hours(context: &mut PlanContext, file: &Blueprint, needed: u3
             BlueprintSizing::Training => rhythm + rhythm / 3,
             BlueprintSizing::Tasks => rhythm,
         };
-        let roomy = needed.saturating_add(needed / 5);
+        // Rounds that wait for a holiday share a week with the next one.
+        let spare = if file.cycles.is_empty() { needed / 5 } else { needed / 2 };
+        let roomy = needed.saturating_add(spare);
         let least = total.clamp(60, LEAST_WEEKLY);
         let minutes = rhythm.max(roomy).max(least).div_ceil(60) * 60;
         let minutes = minutes.min(span::weekly_capacity(context).max(60));
@@ -436,6 +438,10 @@ fn travelers(goal: &Goal, file: &Blueprint, words: &[String]) -> Option<u32> {
 /// Returns the number that the goal states for one of the nouns.
 fn stated_count(goal: &Goal, name: &str, words: &[String]) -> Option<u32> {
     let singular = name.strip_suffix('s').unwrap_or(name);
+    // "a 20 minute talk": its length is how many minutes it has.
+    if singular == "minute" && let Some(minutes) = goal.occurrence_minutes {
+        return Some(minutes);
+    }
     if let Some(days) = goal.event_days.map(u32::from) {
         match singular {
             "day" => return Some(days),
@@ -444,16 +450,24 @@ fn stated_count(goal: &Goal, name: &str, words: &[String]) -> Option<u32> {
             _ => {}
         }
     }
-    let fits = |noun: &str| {
-        noun == name
-            || noun == singular
-            || words.iter().any(|word| {
-                noun == word
-                    || noun.ends_with(&format!(" {word}"))
-                    || word.ends_with(&format!(" {noun}"))
-            })
-    };
-    goal.counts.iter().find(|count| fits(&count.noun)).map(|count| count.amount)
+    let found = goal.counts.iter().find(|count| is_counted_as(&count.noun, name, words));
+    found.map(|count| count.amount)
+}
+
+/// Returns whether a noun of the goal is what a kind counts under a name.
+fn is_counted_as(noun: &str, name: &str, words: &[String]) -> bool {
+    noun == name
+        || name.strip_suffix('s') == Some(noun)
+        || words.iter().any(|word| {
+            noun == word
+                || noun.ends_with(&format!(" {word}"))
+                || word.ends_with(&format!(" {noun}"))
+        })
+}
+
+/// Returns whether a kind counts what a noun of the goal names.
+pub(crate) fn counts_noun(file: &Blueprint, noun: &str) -> bool {
+    file.counts.iter().any(|(name, count)| is_counted_as(noun, name, &count.words))
 }
 
 /// Returns how many rounds of what is made again and again the goal asks for: "8 episodes", "a series of 12 posts".
@@ -480,12 +494,18 @@ fn weeks_of_rounds(goal: &Goal, file: &Blueprint) -> Option<u16> {
 }
 
 /// Lists the questions of the file that are remarks, with what is assumed for them.
-fn fill_remarks(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
+fn fill_remarks(
+    context: &mut PlanContext,
+    goal: &Goal,
+    file: &Blueprint,
+    notes: &mut Vec<String>,
+) {
     for question in &file.questions {
         let key = question.key.get_ref();
         if file.counts.contains_key(key) || question.default.trim().is_empty() {
             continue;
         }
+        settle_answer(context, question, notes);
         if let Some(choice) = stated_choice(goal, &question.choices) {
             set_stated(context, key, choice);
             continue;
@@ -499,6 +519,51 @@ fn fill_remarks(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
         let assumed = fitting.unwrap_or(&question.default);
         add_assumption(context, key, assumed, Some(question.text.clone()));
     }
+}
+
+/// Takes the choice that an answer in other words means: "we rent a room" is "a rented room". An answer that means none
+/// of them decides nothing, so what is assumed without one applies, and the plan says so.
+fn settle_answer(context: &mut PlanContext, question: &BlueprintQuestion, notes: &mut Vec<String>) {
+    let key = question.key.get_ref();
+    let stated = |found: &&mut Assumption| {
+        found.key == *key && found.origin == AssumptionOrigin::User && !question.choices.is_empty()
+    };
+    let Some(found) = context.assumptions.iter_mut().find(stated) else { return };
+    let answer = found.value.trim().to_lowercase();
+    let same = |choice: &&String| choice.to_lowercase() == answer;
+    if question.choices.iter().any(|choice| same(&choice)) || answer == question.default {
+        return;
+    }
+    if let Some(choice) = meant_choice(&answer, &question.choices) {
+        choice.clone_into(&mut found.value);
+        return;
+    }
+    notes.push(format!(
+        "\"{}\" is none of the answers to \"{}\" ({}); \"{}\" is assumed.",
+        found.value,
+        question.text,
+        question.choices.join(", "),
+        question.default
+    ));
+    found.value.clone_from(&question.default);
+    found.origin = AssumptionOrigin::Template;
+}
+
+/// Returns the choice that shares the most words with an answer, if one does.
+fn meant_choice<'a>(answer: &str, choices: &'a [String]) -> Option<&'a str> {
+    let stems = |text: &str| -> Vec<String> {
+        text.to_lowercase()
+            .split(|letter: char| !letter.is_alphanumeric())
+            .filter(|word| !word.is_empty() && !LINK_WORDS.contains(word))
+            .map(|word| word.chars().take(4).collect())
+            .collect()
+    };
+    let own = stems(answer);
+    let shared = |choice: &str| stems(choice).iter().filter(|stem| own.contains(stem)).count();
+    let most = choices.iter().map(|choice| shared(choice)).max().filter(|most| *most > 0)?;
+    let mut best = choices.iter().filter(|choice| shared(choice) == most);
+    let first = best.next()?;
+    best.next().is_none().then_some(first.as_str())
 }
 
 /// Questions about details come after the one about the hours.
@@ -553,7 +618,27 @@ fn states_choice(goal: &Goal, choice: &str) -> bool {
     let is_telling = |word: &&str| {
         word.chars().count() > 2 && word.parse::<u32>().is_err() && !COMMON_WORDS.contains(word)
     };
-    words.iter().any(is_telling) && words.iter().all(|word| goal.contains_phrase(word))
+    words.iter().any(is_telling)
+        && words.iter().all(|word| goal.contains_phrase(word))
+        && !matches!(words.as_slice(), [word] if is_part_of_name(goal, word))
+}
+
+/// Returns whether a word of the goal only belongs to the noun after it: "our new office manager" is no office.
+fn is_part_of_name(goal: &Goal, word: &str) -> bool {
+    let all = goal.folded_words();
+    let names = |place: usize| {
+        let next = all.get(place + 1).filter(|_| !goal.is_clause_start(place + 1));
+        next.is_some_and(|next| {
+            !LINK_WORDS.contains(&next.as_str())
+                && !COMMON_WORDS.contains(&next.as_str())
+                && next.chars().all(char::is_alphabetic)
+                && next.chars().count() > 3
+                && !["this", "next", "before", "until", "without", "within", "only", "starting"]
+                    .contains(&next.as_str())
+        })
+    };
+    let mut places = (0..all.len()).filter(|place| all[*place] == word).peekable();
+    places.peek().is_some() && places.all(names)
 }
 
 /// Returns the only choice whose words stand in the goal; of two that overlap, the longer.

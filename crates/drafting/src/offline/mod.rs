@@ -19,6 +19,7 @@ mod plan_day;
 mod questions;
 mod redraft;
 mod roadmap;
+mod second_half;
 mod span;
 mod stated_days;
 #[cfg(test)]
@@ -26,6 +27,7 @@ mod tests;
 mod usual_hours;
 mod wording;
 
+pub(crate) use facts::counts_noun;
 pub use blueprint::{TemplateError, TemplateLibrary, TemplateSource};
 pub use draft::{DraftError, OutlineDraft, draft_outline};
 pub(crate) use facts::describe_hours as describe_working_hours;

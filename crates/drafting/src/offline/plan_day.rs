@@ -11,6 +11,8 @@ use super::instance::{add_days, days_between};
 
 /// The days before which a suitable day is looked for first: "in the sixth week" stays in that week.
 const WEEK: i64 = 7;
+/// A window of fewer days is a weekend or the rest of one.
+const SHORT_WINDOW: u32 = 3;
 /// How far a day that nobody stated moves to find a suitable one.
 const LONGEST_SEARCH: i64 = 28;
 
@@ -21,6 +23,10 @@ pub(super) fn assume_day(goal: &Goal, file: &Blueprint, context: &PlanContext) -
     let days = DayFilter::new(file, &context.calendar);
     if let Some(GoalDay::Within { from, to }) = goal.day {
         let first = from.max(start);
+        // A window that begins with the plan leaves its last day for the thing itself.
+        if from <= start && days_between(first, to) < SHORT_WINDOW {
+            return days.nearest(to, first, to);
+        }
         let middle = add_days(first, i64::from(days_between(first, to) / 2));
         return days.nearest(middle, first, to);
     }

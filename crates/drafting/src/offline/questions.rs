@@ -51,12 +51,14 @@ pub(super) fn open_questions(
             Some(ContextQuestion { key, text, assumed: value, changes, choices })
         })
         .collect();
+    // What changes nothing is not worth a question; it stays listed as assumed.
+    questions.retain(|question| question.changes != CHANGES_NOTHING);
     questions.sort_by_key(|question| match question.key.as_str() {
         DAY => 0,
         HORIZON => 2,
         WEEKLY => 4,
         _ if question.changes == CHANGES_TASKS => 1,
-        _ if question.changes == CHANGES_NOTHING || question.changes == CHANGES_WORDS => 5,
+        _ if question.changes == CHANGES_WORDS => 5,
         _ => 3,
     });
     questions

@@ -102,13 +102,12 @@ pub(super) fn start_with_window(context: &mut PlanContext, goal: &Goal, file: &B
     let start = context.constraints.start;
     let length = days_between(from, to) + 1;
     let range = is_range(goal);
-    let whole =
-        range || file.is_routine() || goal.contains_any(&["over", "during", "throughout"]);
+    let whole = range || file.is_routine() || goal.contains_any(&["over", "during", "throughout"]);
     let needed = u32::from(*file.weeks.get_ref()) * 7;
     let room = days_between(start, to);
     let near = days_between(start, from) < FAR_DAYS && !range;
     // A window that is far away is waited for; one that is nearer is worked for from now on.
-    let far = room > needed + needed / 2 + SHORT_WINDOW;
+    let far = room > needed + needed / 2 + SHORT_WINDOW && file.weekly.is_none();
     let short = length <= SHORT_WINDOW && super::usual_hours::is_private(file);
     if file.day.is_some()
         || from <= start

@@ -12,9 +12,9 @@ use super::goal::Goal;
 use super::instance::has_office_errands;
 use planwright_text::units;
 
-/// Families of what people do outside of their job, where a blueprint has no preference of its own. What needs offices,
-/// shops and trades is not among them: those are open in office hours.
-const PRIVATE_FAMILIES: [&str; 11] = [
+/// Families of what people do outside of their job, where a blueprint has no preference of its own. Their errands to
+/// offices, shops and trades are in office hours all the same.
+const PRIVATE_FAMILIES: [&str; 13] = [
     "habit",
     "health",
     "household",
@@ -26,6 +26,8 @@ const PRIVATE_FAMILIES: [&str; 11] = [
     "creative",
     "finance",
     "exam",
+    "renovation",
+    "paperwork",
 ];
 
 /// Returns whether a kind belongs to private life.

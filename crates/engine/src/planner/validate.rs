@@ -6,7 +6,7 @@ use super::{Planner, StageResult, trace};
 use planwright_drafting::controller::{ControllerOutcome, stage_outcome};
 use planwright_model::PlanningToolName;
 use planwright_model::event::PlanningEvent;
-use planwright_model::{Stage, StageAssessment, TaskId, Violation};
+use planwright_model::{Severity, Stage, StageAssessment, TaskId, Violation};
 use planwright_plan::confidence::{ConfidenceFacts, judge_stage};
 use planwright_plan::grammar::{BROKEN_FACT_RULE, PlanArtifacts, PlanSurroundings, validate_stage};
 use planwright_state::PlanningSlice;
@@ -25,6 +25,19 @@ fn leave_out_frozen(plan: &mut PlanArtifacts, talk: &PlanningSlice) {
     if let Some(schedule) = &mut plan.schedule {
         schedule.blocks.retain(|block| !done(&block.plan_node_id));
     }
+}
+
+/// Rules that a schedule breaks because there is too little time before a date: order, fixed dates, due dates.
+const DATE_RULES: [&str; 3] = ["G403", "G411", "G412"];
+
+/// Whether all that is wrong with a schedule are dates that cannot be met. The person then chooses what gives way.
+fn misses_only_dates(judgement: &StageAssessment) -> bool {
+    let mut broken = judgement
+        .violations
+        .iter()
+        .filter(|found| found.severity != Severity::Warning && found.rule != BROKEN_FACT_RULE)
+        .peekable();
+    broken.peek().is_some() && broken.all(|found| DATE_RULES.contains(&found.rule.as_str()))
 }
 
 impl Planner {
@@ -55,6 +68,10 @@ impl Planner {
         judgement: &StageAssessment,
     ) -> ControllerOutcome {
         let outcome = stage_outcome(stage, judgement);
+        let tried = talk.counters.stage_retries(stage) > 0;
+        if stage == Stage::Schedule && tried && misses_only_dates(judgement) {
+            return ControllerOutcome::Infeasible;
+        }
         let breaks_fact = judgement.violations.iter().any(|found| found.rule == BROKEN_FACT_RULE);
         if !breaks_fact || talk.counters.stage_retries(stage) == 0 {
             return outcome;

@@ -83,7 +83,13 @@ pub fn escalation_request(
     hard: &BTreeSet<String>,
 ) -> Request {
     let relaxations = schedule.map(|schedule| schedule.relaxations.as_slice()).unwrap_or_default();
-    let question = "The plan ends too late. What should change?";
+    let fits_nowhere = schedule
+        .is_some_and(|schedule| schedule.lateness_minutes == 0 && schedule.unplaced.is_empty());
+    let question = if fits_nowhere {
+        "The plan does not fit before its dates. What should change?"
+    } else {
+        "The plan ends too late. What should change?"
+    };
     let mut asked = new_request(id, RequestKind::Escalation, question, describe_misfit(schedule));
     for (number, relaxation) in (1u8..).zip(relaxations) {
         asked.choices.push(Choice::new(

@@ -39,7 +39,9 @@ fn absence_at(
         "off" => said(&["i'm", "am", "we're", "are"]),
         _ => false,
     };
-    if !away {
+    // "before I go on holiday on December 18" is an end.
+    let clause = words.clause_start(index);
+    if !away || words.contains_word(clause.max(index.saturating_sub(5))..index, &["before"]) {
         return None;
     }
     let next =

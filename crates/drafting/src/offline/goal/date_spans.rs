@@ -4,7 +4,8 @@ use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 
 use super::dates::{
-    self, DateContext, DateDoubt, DateMatch, DateReading, next_or_same_weekday, parse_month, year_number,
+    self, DateContext, DateDoubt, DateMatch, DateReading, next_or_same_weekday, parse_month,
+    year_number,
 };
 use super::region::YearSeason;
 use super::words::GoalWords;
@@ -12,7 +13,7 @@ use super::words::GoalWords;
 /// "in March", "in summer", "in 2027", "in mid February", "in Q2": within that span.
 pub(super) fn span_in(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     if let Some(season) = YearSeason::from_name(words.text_at(index)) {
-        return season_days(season, index + 1, at);
+        return season_days(words, season, index + 1, at);
     }
     if let Some(year) = year_number(words.text_at(index)).filter(|year| *year >= 2000) {
         let first = Date::new(i16::try_from(year).ok()?, 1, 1).ok()?;
@@ -50,7 +51,7 @@ pub(super) fn holiday_days(name: &str, found: &DateMatch) -> Option<DateMatch> {
 
 /// "the summer" after "over".
 pub(super) fn season_of(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
-    season_days(YearSeason::from_name(words.text_at(index))?, index + 1, at)
+    season_days(words, YearSeason::from_name(words.text_at(index))?, index + 1, at)
 }
 
 /// "the last week of July", "the first weekend in May": seven days of the month, or its Saturday and Sunday.
@@ -110,16 +111,36 @@ pub(super) fn later_month(
     Some((first, end))
 }
 
-fn season_days(season: YearSeason, end: usize, at: DateContext) -> Option<DateMatch> {
-    let (from, to) = season.next_days(at.today, at.region)?;
+/// Returns the days of a season, of the year that follows its name if there is one: "summer 2028".
+fn season_days(
+    words: &GoalWords<'_>,
+    season: YearSeason,
+    end: usize,
+    at: DateContext,
+) -> Option<DateMatch> {
+    let year = year_number(words.text_at(end)).and_then(|year| i16::try_from(year).ok());
+    let later = year.filter(|year| *year > at.today.year());
+    // From the middle of January on, no season of the year before is left.
+    let today = match later {
+        Some(year) => Date::new(year, 3, 15).ok()?,
+        None => at.today,
+    };
+    let end = end + usize::from(later.is_some() || year == Some(at.today.year()));
+    let (from, to) = season.next_days(today, at.region)?;
+    let from = later.map_or(from, |_| season_start(from, to));
     Some(DateMatch::from_span(from, to, end).with_doubt(DateDoubt::Season))
+}
+
+/// Returns the first day of the three months that end with a season.
+fn season_start(from: Date, to: Date) -> Date {
+    to.first_of_month().checked_sub(2.months()).unwrap_or(from)
 }
 
 /// "this week", "this quarter", "this weekend", "this summer"; `index` is the word after "this".
 pub(super) fn this_span(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let text = words.text_at(index);
     if let Some(season) = YearSeason::from_name(text) {
-        return season_days(season, index + 1, at);
+        return season_days(words, season, index + 1, at);
     }
     if text == "weekend" {
         let (saturday, sunday) = weekend(at.today, 0)?;

@@ -273,10 +273,10 @@ pub(super) fn year_number(text: &str) -> Option<i32> {
 /// Returns whether a word is part of a date that names its day: the 8 of "on May 8, budget 3500". Which words are a
 /// date does not depend on today.
 pub(super) fn is_in_calendar_date(words: &GoalWords<'_>, index: usize) -> bool {
-    let any_day = DateContext { today: Date::constant(2000, 1, 1), region: CalendarRegion::NORTHERN };
-    let reaches = |start: usize| {
-        calendar_date(words, start, any_day).is_some_and(|found| found.end > index)
-    };
+    let any_day =
+        DateContext { today: Date::constant(2000, 1, 1), region: CalendarRegion::NORTHERN };
+    let reaches =
+        |start: usize| calendar_date(words, start, any_day).is_some_and(|found| found.end > index);
     (index.saturating_sub(3)..=index).any(reaches)
 }
 
@@ -368,6 +368,18 @@ pub(super) fn date_range(
         (parse_month(text), split_days(words.text_at(index + 1)))
     {
         let (last, end) = day_of(named_date(words, index, index + 2, (high, month), at.today))?;
+        return days_of_month(low, last, end);
+    }
+    // "March 13 and 14", "March 13 to 15".
+    if let Some(month) = parse_month(text)
+        && let Some(low) = day_number(words.text_at(index + 1))
+        && let Some(next) = joins(index + 2)
+        && let Some(high) = day_number(words.text_at(next)).filter(|high| low < *high)
+        && parse_month(words.text_at(next + 1)).is_none()
+        && (!words.is_any_of(index + 2, &["and"]) || high == low + 1)
+        && let Some((last, end)) =
+            day_of(named_date(words, index, next + 1, (high, month), at.today))
+    {
         return days_of_month(low, last, end);
     }
     // "3 to 10 March".

@@ -54,6 +54,9 @@ const LASTING: [&str; 12] = [
     "exhibition",
     "tournament",
 ];
+/// What the time of a plan is filled with: "for three months of training".
+const OWN_WORK: [&str; 8] =
+    ["training", "practice", "learning", "study", "work", "preparation", "lessons", "exercise"];
 /// Nouns after a length of time that have it as their own: "a 30-year mortgage".
 const OWN_LENGTH: [&str; 16] = [
     "mortgage",
@@ -96,7 +99,8 @@ impl Goal {
         let lasts = words.contains_word(all.clone(), &LASTING);
         all.into_iter().find_map(|index| {
             let led = words.is_any_of(index, &["for"]);
-            let at = words.skip_fillers(index + usize::from(led), &["about", "around"]);
+            let step = usize::from(led || words.is_any_of(index, &["in"]));
+            let at = words.skip_fillers(index + step, &["about", "around"]);
             let article = if led || travels || self.quantities.place.is_some() {
                 ArticlePolicy::CountsAsOne
             } else {
@@ -106,7 +110,12 @@ impl Goal {
             let joined = words.typed_text(at..found.end).contains('-');
             let days = days_of(found)?;
             let dated = self.day.is_some() && found.unit == TimeUnit::Day;
-            let own = (joined && found.unit == TimeUnit::Day)
+            // "hike it in 7 days in May".
+            let inside = words.is_any_of(index, &["in"])
+                && found.unit == TimeUnit::Day
+                && matches!(self.day, Some(super::GoalDay::Within { .. }));
+            let own = inside
+                || (joined && found.unit == TimeUnit::Day)
                 || (led && (travels || lasts || dated))
                 || (joined && (travels || lasts))
                 || self.stays_at(words, found.end)
@@ -222,7 +231,15 @@ fn is_other_length(words: &GoalWords<'_>, start: usize, end: usize) -> bool {
     let of = words.skip_fillers(end, &["of"]);
     // "class reunion 20 years": the years that have passed.
     let counted = start > 0 && words.is_any_of(start - 1, &["reunion", "anniversary", "jubilee"]);
+    // "3 years of check-in data" are as long as the data.
+    let led = words.is_any_of(start, &["for"])
+        || words.contains_word(words.clause_start(start)..start, &["have", "has", "with", "got"]);
+    let of_thing = words.is_any_of(end, &["of"])
+        && led
+        && !words.clause_starts_at(end + 1)
+        && !words.is_any_of(end + 1, &OWN_WORK);
     counted
+        || of_thing
         || age
         || passed
         || perfect

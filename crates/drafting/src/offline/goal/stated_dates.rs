@@ -281,7 +281,7 @@ fn date_phrase_at(
 }
 
 /// How many words may name what happens on a date: "before my parental leave on 2027-02-01".
-const MAX_EVENT_WORDS: usize = 4;
+const MAX_EVENT_WORDS: usize = 6;
 
 /// Parses "parental leave on 2027-02-01" after "before".
 fn date_of_event(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
@@ -291,7 +291,10 @@ fn date_of_event(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option
         }
         if words.is_any_of(place, &["on", "in", "starts", "begins"]) {
             let next = words.skip_fillers(place + 1, &["on", "in"]);
-            return dates::parse_date_at(words, next, at);
+            // "before I go on holiday on December 18": the date stands after the second "on".
+            if let Some(found) = dates::parse_date_at(words, next, at) {
+                return Some(found);
+            }
         }
     }
     None

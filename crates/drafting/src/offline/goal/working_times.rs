@@ -1,7 +1,10 @@
 //! Times of the week that a goal limits the work to: "weekends only", "in the evenings", a clause of its own such as
 //! ", evenings and Saturdays".
 
+use planwright_model::Weekday;
+
 use super::words::GoalWords;
+use crate::change_requests::DayPart;
 use crate::working_slots::{SlotMatch, WorkingSlot, read_slots};
 
 /// Finds the only times at which work may happen, and marks the words as read. "Every" and "each" name how often
@@ -11,6 +14,40 @@ pub(super) fn find_working_times(words: &mut GoalWords<'_>) -> Vec<WorkingSlot> 
         let Some((slots, end)) = working_times_at(words, index) else { continue };
         words.mark_used(index..end);
         return slots;
+    }
+    find_job(words)
+}
+
+/// What people say who have a job: the evenings and weekends are left.
+const JOBS: [&str; 9] = [
+    "next to my job",
+    "besides my job",
+    "beside my job",
+    "alongside my job",
+    "next to work",
+    "work full time",
+    "working full time",
+    "work full-time",
+    "after work",
+];
+
+/// Finds words about a job, which leave the evenings and the weekend.
+fn find_job(words: &mut GoalWords<'_>) -> Vec<WorkingSlot> {
+    for index in 0..words.len() {
+        let Some(phrase) = JOBS.iter().find(|phrase| words.phrase_starts_at(index, phrase)) else {
+            continue;
+        };
+        let mut start = index;
+        while start > 0
+            && words.is_any_of(start - 1, &["i", "we", "both", "all", "and"])
+            && !words.clause_starts_at(start)
+        {
+            start -= 1;
+        }
+        words.mark_used(start..index + phrase.split(' ').count());
+        let evenings = WorkingSlot { days: Vec::new(), part: Some(DayPart::Evening) };
+        let weekend = vec![Weekday::Sat, Weekday::Sun];
+        return vec![evenings, WorkingSlot { days: weekend, part: None }];
     }
     Vec::new()
 }
@@ -55,7 +92,6 @@ fn slots_at(words: &GoalWords<'_>, index: usize) -> Option<SlotMatch> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change_requests::DayPart;
     use crate::working_slots::describe_slots;
 
     fn read(text: &str) -> String {
@@ -76,6 +112,8 @@ mod tests {
             read("learn Greek, Tuesday and Thursday evenings"),
             "Tuesday and Thursday evenings"
         );
+        assert_eq!(read("adopt a dog, we both work full time"), "evenings and weekends");
+        assert_eq!(read("finish my thesis, 12 hours a week next to my job"), "evenings and weekends");
         let slots = find_working_times(&mut GoalWords::new("paint, evenings"));
         assert_eq!(slots, [WorkingSlot { days: Vec::new(), part: Some(DayPart::Evening) }]);
     }

@@ -3,6 +3,7 @@
 use planwright_model::PlanNode;
 use planwright_text::units;
 
+use super::super::facts;
 use super::InstanceBuilder;
 
 /// Nouns of time, which are read as spans and rhythms.
@@ -21,7 +22,9 @@ impl InstanceBuilder<'_> {
         for count in &self.inputs.goal.counts {
             let digits = units::format_count(count.amount.into());
             let timed = TIME_NOUNS.contains(&count.noun.as_str());
-            if timed || self.is_used(&digits) || self.is_used(&count.amount.to_string()) {
+            // What the kind does not count stays in the goal; glued to a task it says nothing.
+            let known = facts::counts_noun(self.inputs.blueprint, &count.noun);
+            if timed || !known || self.is_used(&digits) || self.is_used(&count.amount.to_string()) {
                 continue;
             }
             let people = self.inputs.goal.quantities.people.as_ref();

@@ -15,6 +15,11 @@ const SHORT_LEAD: u32 = 3;
 /// So are those of what has a day of its own, up to this many.
 const LONGEST_EXACT_LEAD: i64 = 10;
 
+/// With a smaller share of the time that a kind wants, its dates give way to their order.
+const CROWDED_RATIO: f64 = 0.5;
+/// A day nearer than this may crowd the plan before it.
+const CROWDED_DAYS: u32 = 28;
+
 /// The days of a plan from which others count.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct AnchorCalendar {
@@ -41,7 +46,15 @@ impl AnchorCalendar {
         let own = blueprint.day.as_ref().map(|day| day.get_ref().as_str());
         let reserved = ["start", "end"].map(|name| own != Some(name));
         let is_stated = inputs.goal.day.is_some() || inputs.goal.deadline.is_none();
-        Self { start: span.start, end: span.last_day, day: span.day, reserved, ratio, is_stated, usual_lead }
+        Self {
+            start: span.start,
+            end: span.last_day,
+            day: span.day,
+            reserved,
+            ratio,
+            is_stated,
+            usual_lead,
+        }
     }
 
     /// Returns how much lead times and waiting times shrink: 1 if there is time enough.
@@ -71,9 +84,28 @@ impl AnchorCalendar {
         if lead == 0 {
             return Some(self.resolve(date));
         }
+        // Where weeks are missing, only the last days have days of their own.
+        if self.is_crowded() && lead > i64::from(SHORT_LEAD) {
+            return None;
+        }
         let day =
             if lead <= LONGEST_EXACT_LEAD { add_days(base, -lead) } else { self.resolve(date) };
         (day > self.start).then_some(day)
+    }
+
+    /// Returns whether there are few weeks before the day, and less than half of the time that the kind wants.
+    fn is_crowded(&self) -> bool {
+        let near = |day: Date| days_between(self.start, day) < CROWDED_DAYS;
+        self.day.is_some_and(near) && self.ratio < CROWDED_RATIO
+    }
+
+    /// Returns the day by which something is due. In a crowded plan only the order counts, and the day itself.
+    pub(in super::super) fn resolve_due(&self, date: &AnchorDate) -> Date {
+        let lead = date.days.min(0).unsigned_abs();
+        if self.is_crowded() && lead > SHORT_LEAD && date.anchor != "start" {
+            return self.last_day_before(date);
+        }
+        self.resolve(date)
     }
 
     /// Returns the last day for something that should happen before an anchor.
@@ -126,7 +158,7 @@ impl InstanceBuilder<'_> {
         if let Some(by) = &task.by
             && task.every.is_none()
         {
-            let day = self.anchors.resolve(by.get_ref());
+            let day = self.anchors.resolve_due(by.get_ref());
             if self.inputs.span.day == Some(day) && !self.inputs.context.calendar.has_hours_on(day)
             {
                 // On a day without hours it can only be part of that day.

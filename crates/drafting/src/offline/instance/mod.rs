@@ -91,6 +91,9 @@ pub(super) fn build_instance(inputs: InstanceInputs<'_>) -> BlueprintInstance {
     builder.plan
 }
 
+/// The weeks up to which a kind has nothing to do long before its day.
+const SHORT_WEEKS: u16 = 4;
+
 struct InstanceBuilder<'a> {
     inputs: InstanceInputs<'a>,
     topics: &'a [super::blueprint::Topic],
@@ -303,7 +306,7 @@ impl<'a> InstanceBuilder<'a> {
         self.plan.nodes.push(node);
     }
 
-    /// With a day far ahead, the work begins when the kind's own span begins, and not now.
+    /// With a day far ahead, the first part begins now, and the rest when the kind's own span begins.
     fn hold_back_early_work(&mut self) {
         // A rhythm fills all the weeks there are.
         let Some(first) =
@@ -311,7 +314,9 @@ impl<'a> InstanceBuilder<'a> {
         else {
             return;
         };
-        for node in self.plan.nodes.iter_mut().filter(|node| node.level == 2) {
+        // A weekend's work waits for its weekend; what takes months has something to decide and to book now.
+        let begins_now = usize::from(*self.inputs.blueprint.weeks.get_ref() > SHORT_WEEKS);
+        for node in self.plan.nodes.iter_mut().filter(|node| node.level == 2).skip(begins_now) {
             node.not_before = Some(planwright_model::PlanDate::on_day(first));
         }
     }

@@ -271,6 +271,9 @@ impl<'a> InstanceBuilder<'a> {
             // A visit or an evening of painting is one piece; only long office work is cut.
             let most = if private { ONE_PIECE_MINUTES } else { OFFICE_PIECE_MINUTES };
             node.in_one_piece |= task.share.is_none() && effort.likely() <= most;
+            // What is longer than a week's hours is cut, unless it has a day of its own.
+            let weekly = self.inputs.context.constraints.weekly_minutes.unwrap_or(u32::MAX);
+            node.in_one_piece &= node.fixed_start.is_some() || effort.likely() <= weekly;
             self.plan.efforts.insert(node.id.clone(), effort);
         }
         self.register_key(task.key.as_ref(), &node);

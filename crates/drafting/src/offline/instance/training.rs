@@ -80,7 +80,7 @@ impl<'a> InstanceBuilder<'a> {
         let span = self.inputs.span;
         let last = span.day.unwrap_or(span.last_day);
         let usual = *self.inputs.blueprint.weeks.get_ref();
-        let most = usual.saturating_add(usual.div_ceil(4));
+        let most = usual.saturating_mul(2);
         let weeks = (dates::days_between(span.start, last) + 1).div_ceil(7);
         match u16::try_from(weeks).unwrap_or(u16::MAX) {
             weeks if weeks > most => (most, dates::add_days(last, 1 - i64::from(most) * 7)),

@@ -54,8 +54,8 @@ pub(super) fn goal_terms(goal: &Goal, verb: usize) -> Vec<GoalTerm> {
         // "Wed" in a list of days is no wedding.
         let text = if listed && word.len() == 3 { weekday_word(word) } else { word };
         terms.push(GoalTerm { text: text.to_owned(), factor, telling });
-        let aside = ASIDE.contains(&word.as_str())
-            || (has_object && ASIDE_BEHIND.contains(&word.as_str()));
+        let aside =
+            ASIDE.contains(&word.as_str()) || (has_object && ASIDE_BEHIND.contains(&word.as_str()));
         if aside {
             factor = ASIDE_FACTOR;
         }
@@ -76,9 +76,32 @@ fn leads_behind(goal: &Goal, place: usize) -> bool {
 
 /// Words that open a remark about how things are: "we have a cat", "it's late already".
 const REMARK_OPENERS: [&str; 26] = [
-    "i", "we", "he", "she", "they", "it", "it's", "i'm", "i've", "we're", "we've", "he's",
-    "she's", "they're", "there", "there's", "currently", "now", "right", "but", "since", "because",
-    "i’m", "we’re", "it’s", "so",
+    "i",
+    "we",
+    "he",
+    "she",
+    "they",
+    "it",
+    "it's",
+    "i'm",
+    "i've",
+    "we're",
+    "we've",
+    "he's",
+    "she's",
+    "they're",
+    "there",
+    "there's",
+    "currently",
+    "now",
+    "right",
+    "but",
+    "since",
+    "because",
+    "i’m",
+    "we’re",
+    "it’s",
+    "so",
 ];
 /// Words of a remark that begins with a noun: "my sister lives abroad", "doctor said 150/95", "the lease ends".
 const REMARK_VERBS: [&str; 20] = [
@@ -116,4 +139,3 @@ fn weekday_word(word: &str) -> &str {
     let named = WEEKDAYS.iter().find(|name| name.starts_with(word));
     named.copied().unwrap_or(word)
 }
-

@@ -133,14 +133,7 @@ fn score_words<'a>(terms: &[GoalTerm], file: &'a Blueprint) -> Option<ScoredKind
     let coverage = if all == 0 { 1.0 } else { f64::from(hit) / f64::from(all) };
     // A day alone leads to no kind.
     points += if points > 0.0 { soon } else { 0.0 };
-    (points > 0.0).then_some(ScoredKind {
-        file,
-        points,
-        reasons,
-        coverage,
-        is_central,
-        is_named,
-    })
+    (points > 0.0).then_some(ScoredKind { file, points, reasons, coverage, is_central, is_named })
 }
 
 /// Adds what was read from the goal: a rhythm, a direction, counts, hours, a day.

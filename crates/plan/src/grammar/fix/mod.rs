@@ -16,7 +16,9 @@ mod working_copy;
 use jiff::Timestamp;
 
 use super::{PlanArtifacts, Stage, validate_stage};
-use planwright_model::{AdaptationAction, AdaptationLogEntry, NodeOrigin, TaskId, Violation};
+use planwright_model::{
+    AdaptationAction, AdaptationLogEntry, NodeOrigin, Severity, TaskId, Violation,
+};
 
 /// The maximum number of repair rounds: a fix may uncover a violation that another one fixes.
 const MAX_REPAIR_ROUNDS: usize = 8;
@@ -58,13 +60,17 @@ pub fn fix_violation(
     Some(entry)
 }
 
-/// Applies all possible fixes at a stage, and returns what was done.
+/// Applies all possible fixes at a stage, and returns what was done. A schedule that the fixes leave no better than it
+/// was stays as it was: moving one task often only pushes another off its date.
 pub fn repair_stage(
     plan: &mut PlanArtifacts,
     stage: Stage,
     now: Timestamp,
 ) -> Vec<AdaptationLogEntry> {
     let mut entries = Vec::new();
+    let kept = plan.schedule.clone().filter(|_| stage == Stage::Schedule);
+    let broken = kept.is_some().then(|| count_broken(&validate_stage(stage, plan)));
+    let logged = plan.adaptation_log.len();
     for _ in 0..MAX_REPAIR_ROUNDS {
         let found = validate_stage(stage, plan);
         let before = entries.len();
@@ -73,7 +79,19 @@ pub fn repair_stage(
             break;
         }
     }
+    let left = || count_broken(&validate_stage(stage, plan));
+    if !entries.is_empty() && broken.is_some_and(|broken| left() >= broken) {
+        plan.schedule = kept;
+        plan.adaptation_log.truncate(logged);
+        entries.clear();
+    }
     entries
+}
+
+/// Counts what a plan must not break, the fatal rules first.
+fn count_broken(violations: &[Violation]) -> (usize, usize) {
+    let count = |severity| violations.iter().filter(|found| found.severity == severity).count();
+    (count(Severity::Fatal), count(Severity::Repairable))
 }
 
 fn apply_fix(plan: &mut PlanArtifacts, violation: &Violation) -> Option<AppliedFix> {
