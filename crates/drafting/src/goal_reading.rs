@@ -10,10 +10,8 @@ use jiff::civil::Date;
 
 use crate::change_requests::DayPart;
 use crate::offline::blueprint::Blueprint;
-use crate::offline::goal::{
-    Goal, GoalCount, GoalDay, GoalParseContext, UnreadWord, is_measure,
-};
-use crate::offline::{KindVerdict, counts_noun, SubtypeProposals, kind, select_kind};
+use crate::offline::goal::{Goal, GoalCount, GoalDay, GoalParseContext, UnreadWord, is_measure};
+use crate::offline::{KindVerdict, SubtypeProposals, counts_noun, kind, select_kind};
 use crate::working_slots::{day_name, describe_slots, join_words};
 use planwright_model::FactReading;
 use planwright_text::dates::{format_date, format_date_range};
@@ -133,9 +131,7 @@ fn read_phrases(goal: &Goal, today: Date, file: Option<&Blueprint>) -> Vec<Strin
 fn is_used_count(goal: &Goal, file: Option<&Blueprint>, count: &GoalCount) -> bool {
     let named = [count.amount.to_string(), units::format_count(count.amount.into())];
     let in_name = named.iter().any(|number| goal.subject.name.contains(number));
-    in_name
-        || is_measure(&count.noun)
-        || file.is_none_or(|file| counts_noun(file, &count.noun))
+    in_name || is_measure(&count.noun) || file.is_none_or(|file| counts_noun(file, &count.noun))
 }
 
 /// The numbers of the goal that the kind does nothing with.
@@ -146,9 +142,7 @@ fn unused_counts(goal: &Goal, today: Date, file: Option<&Blueprint>) -> Vec<Stri
 /// What is counted besides the people, unless the goal names it once for all: "one".
 fn counted_phrases(goal: &Goal, today: Date, fits: impl Fn(&GoalCount) -> bool) -> Vec<String> {
     let people = goal.quantities.people.as_ref().map(|people| people.count);
-    let said = |count: &&GoalCount| {
-        count.amount > 1 && people != Some(count.amount) && fits(count)
-    };
+    let said = |count: &&GoalCount| count.amount > 1 && people != Some(count.amount) && fits(count);
     let words = |count: &GoalCount| {
         FactReading::Count { noun: count.noun.clone(), amount: count.amount }.describe(today)
     };

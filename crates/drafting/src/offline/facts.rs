@@ -439,7 +439,9 @@ fn travelers(goal: &Goal, file: &Blueprint, words: &[String]) -> Option<u32> {
 fn stated_count(goal: &Goal, name: &str, words: &[String]) -> Option<u32> {
     let singular = name.strip_suffix('s').unwrap_or(name);
     // "a 20 minute talk": its length is how many minutes it has.
-    if singular == "minute" && let Some(minutes) = goal.occurrence_minutes {
+    if singular == "minute"
+        && let Some(minutes) = goal.occurrence_minutes
+    {
         return Some(minutes);
     }
     if let Some(days) = goal.event_days.map(u32::from) {
@@ -494,12 +496,7 @@ fn weeks_of_rounds(goal: &Goal, file: &Blueprint) -> Option<u16> {
 }
 
 /// Lists the questions of the file that are remarks, with what is assumed for them.
-fn fill_remarks(
-    context: &mut PlanContext,
-    goal: &Goal,
-    file: &Blueprint,
-    notes: &mut Vec<String>,
-) {
+fn fill_remarks(context: &mut PlanContext, goal: &Goal, file: &Blueprint, notes: &mut Vec<String>) {
     for question in &file.questions {
         let key = question.key.get_ref();
         if file.counts.contains_key(key) || question.default.trim().is_empty() {

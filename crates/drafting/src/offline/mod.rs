@@ -27,9 +27,9 @@ mod tests;
 mod usual_hours;
 mod wording;
 
-pub(crate) use facts::counts_noun;
 pub use blueprint::{TemplateError, TemplateLibrary, TemplateSource};
 pub use draft::{DraftError, OutlineDraft, draft_outline};
+pub(crate) use facts::counts_noun;
 pub(crate) use facts::describe_hours as describe_working_hours;
 pub use goal::{Goal, GoalParseContext};
 pub use kind::{KindCandidate, KindPick, KindVerdict, SubtypeProposals, select_kind};

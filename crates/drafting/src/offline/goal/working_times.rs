@@ -113,7 +113,10 @@ mod tests {
             "Tuesday and Thursday evenings"
         );
         assert_eq!(read("adopt a dog, we both work full time"), "evenings and weekends");
-        assert_eq!(read("finish my thesis, 12 hours a week next to my job"), "evenings and weekends");
+        assert_eq!(
+            read("finish my thesis, 12 hours a week next to my job"),
+            "evenings and weekends"
+        );
         let slots = find_working_times(&mut GoalWords::new("paint, evenings"));
         assert_eq!(slots, [WorkingSlot { days: Vec::new(), part: Some(DayPart::Evening) }]);
     }
