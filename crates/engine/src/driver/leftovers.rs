@@ -31,6 +31,7 @@ impl Driver {
         let executor = Arc::clone(&self.options.executor);
         let events = AttemptEventSink::new(call.clone(), self.reports_in.clone());
         self.leftover_calls.insert(call.clone());
+        let ended = call.clone();
         self.awaited.spawn(async move {
             let gone = async {
                 wait_until_gone(mark).await;
@@ -44,7 +45,7 @@ impl Driver {
                 () = &mut reading => gone.await,
                 () = &mut gone => {}
             }
-            call
+            ended
         });
     }
 
