@@ -4,6 +4,7 @@ use jiff::civil::Date;
 use planwright_model::{DateField, PlanDate, PlanEdit, PlanNode, TaskAssignee};
 
 use super::ClauseContext;
+use super::amounts::parse_date;
 use super::dates::{parse_day_span, parse_plan_date};
 use super::open_reason::{ClauseReading, OpenReason, first_reading};
 use super::phrase::{split_at_words, strip_phrase_prefix, strip_phrase_suffix, strip_quotes};
@@ -131,22 +132,62 @@ fn parse_owner(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<Pla
     first_reading(doing.chain(done_by).chain([owner_by_verb(context, text)]))
 }
 
-/// "Anna books the travel": somebody does what the title of a task says.
+/// Words at the start of a sentence that are not names.
+const NOT_NAMES: [&str; 20] = [
+    "Already",
+    "Who",
+    "What",
+    "When",
+    "Where",
+    "Why",
+    "How",
+    "First",
+    "Then",
+    "Never",
+    "Always",
+    "Next",
+    "Only",
+    "Maybe",
+    "Please",
+    "Today",
+    "Tomorrow",
+    "Nobody",
+    "Everybody",
+    "Somebody",
+];
+
+/// "Anna books the travel", "Ben will book the travel": somebody does what the title of a task says.
 fn owner_by_verb(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
-    let text = text.replace(" will ", " ").replace(" should ", " ").replace(" can ", " ");
     let words: Vec<&str> = text.split(' ').collect();
     for names in 1..=2.min(words.len().saturating_sub(2)) {
         let name = words[..names].join(" ");
-        let own = ["I", "I'll", "We"].contains(&name.as_str());
-        let Some(owner) = (if own { Some(String::new()) } else { parse_name(&name) }) else {
+        let is_day = parse_day_span(&name, context.today).is_some();
+        let own = ["I", "We"].contains(&name.as_str());
+        let owner = if own { Some(String::new()) } else { parse_name(&name) };
+        let Some(owner) = owner.filter(|_| !is_day && !NOT_NAMES.contains(&words[0])) else {
             continue;
         };
-        let title = format!("{} {}", base_verb(words[names]), words[names + 1..].join(" "));
-        if let Ok(node) = context.finder.find_one(&title) {
+        let Some((verb, object)) = verb_and_object(&words[names..], own) else { continue };
+        let Ok(node) = context.finder.find_one(&format!("{verb} {object}")) else { continue };
+        let starts =
+            node.title.split(' ').next().is_some_and(|first| first.eq_ignore_ascii_case(&verb));
+        if starts {
             return Some(Ok(vec![PlanEdit::Assign { node: node.id.clone(), owner }]));
         }
     }
     None
+}
+
+/// Splits what somebody does: "books the travel" of another person, "will book the travel" of anybody.
+fn verb_and_object(words: &[&str], own: bool) -> Option<(String, String)> {
+    let (first, rest) = words.split_first()?;
+    if ["will", "should", "can", "must"].contains(first) {
+        let (verb, object) = rest.split_first()?;
+        return Some(((*verb).to_owned(), object.join(" ")));
+    }
+    let base = base_verb(first);
+    let fits = if own { base == *first } else { base != *first };
+    fits.then(|| (base, rest.join(" ")))
 }
 
 /// Returns a verb without the ending of the third person: "books", "carries", "watches".
@@ -251,10 +292,10 @@ fn set_dates(
         let span = || parse_day_span(day, context.today);
         let date = match field {
             DateField::NotBefore => PlanDate::on_day(span()?.0),
-            // "by Christmas" is before it is over.
             DateField::Due => {
-                let by = || Some(PlanDate::on_day(span()?.0));
-                parse_plan_date(day, context.today).or_else(by)?
+                let by = || parse_date(day, context.today).map(PlanDate::on_day);
+                let within = || Some(PlanDate::on_day(span()?.1));
+                parse_plan_date(day, context.today).or_else(by).or_else(within)?
             }
             _ => match parse_plan_date(day, context.today) {
                 Some(date) => date,

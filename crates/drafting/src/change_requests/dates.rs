@@ -78,7 +78,7 @@ fn parse_part_of_month(lower: &str, today: Date) -> Option<(Date, Date)> {
     let (from, to) = match part {
         "early" | "beginning" | "start" => (first, day(10)?),
         "mid" | "middle" => (day(11)?, day(20)?),
-        "late" | "end" => (day(21)?, last),
+        "late" => (day(21)?, last),
         "first half" => (first, day(15)?),
         "second half" => (day(16)?, last),
         _ => {

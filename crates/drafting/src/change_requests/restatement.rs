@@ -85,9 +85,15 @@ fn restate_money(context: &ClauseContext<'_>, text: &str) -> Option<GoalRestatem
     let ContextChange::Budget { amount, currency } = parse_budget(text, context.today)? else {
         return None;
     };
+    // The budget of a part is not the plan's: "budget 2000 euros for the venue".
+    if !split_at_words(text, &["for"]).is_empty() {
+        return None;
+    }
+    let goal = context.goal();
+    let known = goal.quantities.money.as_ref().and_then(|money| money.currency_code());
+    let currency = currency.or_else(|| known.map(str::to_owned));
     let currency = currency.map(|code| format!(" {code}")).unwrap_or_default();
     let words = format!("budget {}{currency}", format_count(amount));
-    let goal = context.goal();
     let Some(money) = &goal.quantities.money else {
         return Some(append_words(context, words));
     };
@@ -184,6 +190,24 @@ fn restate_length(context: &ClauseContext<'_>, text: &str) -> Option<GoalRestate
     assumed.then(|| append_words(context, new))
 }
 
+/// Languages, which stand where places do: "do it in English".
+const LANGUAGES: [&str; 14] = [
+    "English",
+    "Spanish",
+    "French",
+    "German",
+    "Italian",
+    "Portuguese",
+    "Dutch",
+    "Polish",
+    "Russian",
+    "Japanese",
+    "Chinese",
+    "Arabic",
+    "Turkish",
+    "Greek",
+];
+
 /// "it should be in Porto", "move it to Porto".
 fn restate_place(context: &ClauseContext<'_>, text: &str) -> Option<GoalRestatement> {
     let goal = context.goal();
@@ -192,12 +216,16 @@ fn restate_place(context: &ClauseContext<'_>, text: &str) -> Option<GoalRestatem
     let place = strip_phrase_prefix(rest, &["in", "at", "to"])?;
     let is_name = |word: &str| word.chars().next().is_some_and(char::is_uppercase);
     let named = (1..=3).contains(&place.split(' ').count()) && place.split(' ').all(is_name);
-    if !named || parse_day_span(place, context.today).is_some() {
+    let is_person = context.limits.people.iter().any(|person| person.name == place);
+    let is_other = is_person || LANGUAGES.contains(&place);
+    if !named || is_other || parse_day_span(place, context.today).is_some() {
         return None;
     }
-    let at = context.limits.goal_text.find(before)?;
-    let text = &context.limits.goal_text;
-    let goal = format!("{}{place}{}", &text[..at], &text[at + before.len()..]);
+    let phrase = goal.phrases().iter().find(|phrase| phrase.kind == GoalPhraseKind::Place)?;
+    let within = phrase.text.find(before)?;
+    let at = phrase.span.start + within;
+    let (head, tail) = (goal.text.get(..at)?, goal.text.get(at + before.len()..)?);
+    let goal = format!("{head}{place}{tail}");
     let (before, words) = (Some(before.to_owned()), place.to_owned());
     Some(GoalRestatement { goal, before, words, readings: Vec::new() })
 }

@@ -6,7 +6,9 @@
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 
-use planwright_model::{DateField, NodeFields, NodePlace, PlanContext, PlanEdit, PlanNode, TaskId};
+use planwright_model::{
+    DateField, NodeFields, NodePlace, NodeStatus, PlanContext, PlanEdit, PlanNode, TaskId,
+};
 
 use super::{
     DraftError, PlanApproach, RoadmapPreferences, SubtypeProposals, TemplateLibrary, build_roadmap,
@@ -45,9 +47,11 @@ pub fn redraft_goal(
     Ok(GoalRedraft { edits: compare_drafts(&old, &new, current), context })
 }
 
+/// The operations between two drafts. What is done stays as it is.
 fn compare_drafts(old: &[PlanNode], new: &[PlanNode], current: &[PlanNode]) -> Vec<PlanEdit> {
     let pairs = align_drafts(old, new);
-    let find = |id: &TaskId| current.iter().find(|node| node.id == *id);
+    let is_open = |node: &&PlanNode| node.status != NodeStatus::Done;
+    let find = |id: &TaskId| current.iter().find(|node| node.id == *id).filter(is_open);
     let mut edits = Vec::new();
     for (one, other) in &pairs {
         if let Some(node) = find(&one.id) {
@@ -58,9 +62,11 @@ fn compare_drafts(old: &[PlanNode], new: &[PlanNode], current: &[PlanNode]) -> V
     let paired: BTreeMap<&TaskId, &TaskId> =
         pairs.iter().map(|(one, other)| (&other.id, &one.id)).collect();
     let is_new = |node: &&PlanNode| !paired.contains_key(&node.id);
-    for node in new.iter().filter(is_new) {
-        edits.extend(insertion(node, new, &paired).filter(|_| !node.node_type.is_container()));
-    }
+    // The last first: all new tasks between two old ones are put right after the former.
+    let mut added: Vec<&PlanNode> =
+        new.iter().filter(is_new).filter(|node| !node.node_type.is_container()).collect();
+    added.sort_by_key(|node| std::cmp::Reverse(node.position));
+    edits.extend(added.into_iter().filter_map(|node| insertion(node, new, &paired)));
     let kept = |node: &PlanNode| pairs.iter().any(|(one, _)| one.id == node.id);
     let gone = old.iter().filter(|node| !kept(node) && !node.node_type.is_container());
     let gone = gone.filter(|node| find(&node.id).is_some_and(|now| now.title == node.title));
@@ -179,6 +185,13 @@ fn insertion(
         done_when: Some(node.done_when.clone()),
         why: Some(node.why.clone()),
         minutes: node.estimate_minutes,
+        owner: Some(node.owner.clone()),
+        risks: Some(node.risks.clone()),
+        tags: Some(node.tags.clone()),
+        recurrence: node.recurrence.clone(),
+        optional: Some(node.optional),
+        milestone: Some(node.milestone),
+        intensity: Some(node.intensity),
         fixed_start: node.fixed_start,
         fixed_end: node.fixed_end,
         not_before: node.not_before,
@@ -186,4 +199,52 @@ fn insertion(
         ..NodeFields::titled(node.title.clone())
     };
     Some(PlanEdit::Insert { place, fields, group: false, needs: Vec::new(), needed_by: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    fn redraft(before: &str, after: &str, edit: impl Fn(&mut Vec<PlanNode>)) -> Vec<PlanEdit> {
+        let today = date(2026, 6, 5);
+        let context = |goal: &str| PlanContext::new(goal, today, "Europe/Berlin");
+        let library = TemplateLibrary::built_in();
+        let outline =
+            draft_outline(context(before), &library, today, SubtypeProposals::Off).unwrap().outline;
+        let request = RoadmapPreferences { approach: None, conflict_minutes: 0 };
+        let mut current = build_roadmap(&outline, &library, request).unwrap().roadmap.nodes;
+        edit(&mut current);
+        let contexts = [context(before), context(after)];
+        redraft_goal(contexts, &library, today, None, &current).unwrap().edits
+    }
+
+    const WEDDING: &str = "wedding on 2027-06-12 for 80 guests";
+
+    #[test]
+    fn the_same_goal_changes_nothing_and_another_count_changes_what_names_it() {
+        assert_eq!(redraft(WEDDING, WEDDING, |_| {}), Vec::new());
+        let edits = redraft(WEDDING, "wedding on 2027-06-12 for 40 guests", |_| {});
+        assert!(!edits.is_empty());
+        assert!(edits.iter().all(|edit| matches!(edit, PlanEdit::Change { .. })), "{edits:?}");
+    }
+
+    #[test]
+    fn words_of_the_person_and_finished_tasks_stay() {
+        let other = "wedding on 2027-06-12 for 40 guests";
+        let all = redraft(WEDDING, other, |_| {});
+        let PlanEdit::Change { node: first, .. } = &all[0] else { panic!("{all:?}") };
+        let done = redraft(WEDDING, other, |nodes| {
+            let node = nodes.iter_mut().find(|node| node.id == *first).unwrap();
+            node.status = NodeStatus::Done;
+        });
+        assert_eq!(done.len(), all.len() - 1);
+        let renamed = redraft(WEDDING, other, |nodes| {
+            for node in nodes.iter_mut() {
+                node.title = format!("My own {}", node.id);
+            }
+        });
+        let is_title = |edit: &PlanEdit| matches!(edit, PlanEdit::Change { fields, .. } if fields.title.is_some());
+        assert!(!renamed.iter().any(is_title), "{renamed:?}");
+    }
 }

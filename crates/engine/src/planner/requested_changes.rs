@@ -14,8 +14,8 @@ use planwright_drafting::change_requests::{
 use planwright_drafting::offline::{self, PlanApproach};
 use planwright_model::event::PlanningEvent;
 use planwright_model::{
-    AdaptationAction, AdaptationLogEntry, NodeOrigin, NodeStatus, PlanDrafter, PlanEdit,
-    PlanOutline, PlanningToolName, Roadmap, TaskId,
+    AdaptationAction, AdaptationLogEntry, Assumption, AssumptionOrigin, NodeOrigin, NodeStatus,
+    PlanContext, PlanDrafter, PlanEdit, PlanOutline, PlanningToolName, Roadmap, TaskId,
 };
 use planwright_plan::edit;
 use planwright_state::PlanningSlice;
@@ -127,7 +127,16 @@ impl Planner {
         draft.open.extend(outcome.open);
         draft.record_made(text, outcome.made, from, now);
         for (restated, words) in outcome.restatements {
-            match self.restate_goal(talk, draft, &restated, now) {
+            // Read again, since another fact of the same sentence may have changed the goal.
+            let source = ChangeRequestSource {
+                outline: &draft.outline,
+                roadmap: draft.roadmap.as_ref(),
+                planned_end: planned_end(talk),
+                marked,
+                today,
+            };
+            let again = parse_change_request(&words, &source).restatements().next().cloned();
+            match self.restate_goal(talk, draft, &again.unwrap_or(restated), now) {
                 Ok(effect) => draft.met.push(effect),
                 Err(why) => draft.open.push(format!("{words} ({why})")),
             }
@@ -156,10 +165,10 @@ impl Planner {
     ) -> Result<String, String> {
         let from = draft.outline.version;
         let said = draft.outline.plan_context.goal_text.clone();
-        let contexts = [
-            self.new_plan_context(talk, &said, now),
-            self.new_plan_context(talk, &restated.goal, now),
-        ];
+        let contexts = [&said, &restated.goal].map(|goal| {
+            let context = self.new_plan_context(talk, goal, now);
+            keep_limits(context, &draft.outline.plan_context)
+        });
         let nodes = draft.roadmap.as_ref().map_or(&draft.outline.nodes, |roadmap| &roadmap.nodes);
         let approach = draft.roadmap.as_ref().and_then(chosen_approach);
         let redraft =
@@ -179,7 +188,7 @@ impl Planner {
             nodes = edited.node_ids;
         }
         let pattern = draft.outline.plan_context.pattern.take();
-        draft.outline.plan_context = planwright_model::PlanContext { pattern, ..redraft.context };
+        draft.outline.plan_context = PlanContext { pattern, ..redraft.context };
         let tasks = match nodes.len() {
             0 => "no task names it".to_owned(),
             count => format!("{} changed", units::format_counted(count, "task")),
@@ -244,6 +253,9 @@ impl RequestedDraft {
         self.outline = PlanOutline { version, ..outline.clone() };
         self.roadmap = undo.roadmap.as_deref().cloned();
         self.met.push(format!("undid {}", undo.what));
+        if !undo.goal.is_empty() && undo.goal != talk.goal {
+            self.events.push(PlanningEvent::GoalReworded { goal: undo.goal.clone() });
+        }
     }
 
     /// Keeps in the log which tasks of the outline an option leaves out, so that nothing takes them for forgotten.
@@ -303,6 +315,26 @@ impl RequestedDraft {
             self.events.push(PlanningEvent::RequestRead { text, edits });
         }
     }
+}
+
+/// A context for the same plan with the limits that the plan has: hours, days off, people and the first day.
+fn keep_limits(mut context: PlanContext, plan: &PlanContext) -> PlanContext {
+    context.constraints.start = plan.constraints.start;
+    context.constraints.max_daily_minutes = plan.constraints.max_daily_minutes;
+    context.constraints.hard.clone_from(&plan.constraints.hard);
+    context.calendar.clone_from(&plan.calendar);
+    context.user_prefs.clone_from(&plan.user_prefs);
+    context.people.clone_from(&plan.people);
+    let is_stated = |known: &&Assumption| {
+        known.origin == AssumptionOrigin::User && context.find_assumption(&known.key).is_none()
+    };
+    // A budget, a count or a day in the new words of the goal counts for more than the old answer.
+    let of_goal = ["budget", "day", "days", "deadline", "horizon_weeks", "people"];
+    let stated = plan.assumptions.iter().filter(is_stated);
+    let stated: Vec<Assumption> =
+        stated.filter(|known| !of_goal.contains(&known.key.as_str())).cloned().collect();
+    context.assumptions.extend(stated);
+    context
 }
 
 /// The option that a roadmap follows.

@@ -171,4 +171,19 @@ fn a_fact_of_the_goal_in_other_words_changes_the_tasks_that_name_it_and_keeps_ed
     assert_eq!((titles_with(&talk, "12 people"), titles_with(&talk, "15 people")), (0, counted));
     talk.answer(asked("undo that"));
     assert_eq!(titles_with(&talk, "12 people"), counted);
+    assert!(talk.state.planning.goal.contains("for 12 people"), "{}", talk.state.planning.goal);
+}
+
+#[test]
+fn two_facts_of_the_goal_in_one_sentence_both_hold_and_limits_stay() {
+    let goal = "organize a team offsite in Lisbon in March for 12 people, budget 9k";
+    let mut talk = Talk::about(goal, once());
+    talk.answer(asked("at most 2 hours a day"));
+    talk.answer(asked("make it 15 people and move it to Porto"));
+    let planning = &talk.state.planning;
+    assert!(planning.goal.contains("in Porto in March for 15 people"), "{}", planning.goal);
+    assert!(planning.open_changes.is_empty(), "{:?}", planning.open_changes);
+    assert_eq!((titles_with(&talk, "12 people"), titles_with(&talk, "Lisbon")), (0, 0));
+    let limits = &planning.outline.as_deref().unwrap().plan_context.constraints;
+    assert_eq!(limits.max_daily_minutes, 120);
 }
