@@ -192,8 +192,8 @@ fn question_verdict(
     }
 }
 
-/// The score of a kind that only the examples lead to.
-const LIKELY_SCORE: f64 = 0.45;
+/// The score of a kind that only the examples lead to: it is offered, and never drafted without an answer.
+const LIKELY_SCORE: f64 = 0.25;
 
 /// Orders the kinds that are asked about by both rankings together, and adds those that the examples lead to.
 fn offer_likely_kinds(
