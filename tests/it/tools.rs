@@ -552,3 +552,32 @@ fn a_server_of_the_config_is_listed_trusted_and_called() {
     let shown = String::from_utf8(place.run(&["tools", "show", "mcp.small.twice"]).stdout).unwrap();
     assert!(shown.contains("profile (derived)"), "{shown}");
 }
+
+#[test]
+fn git_reads_a_repository_inside_the_sandbox_and_writes_nothing() {
+    let place = Place::new("");
+    let git = |arguments: &[&str]| {
+        let done = std::process::Command::new("git")
+            .current_dir(place.work())
+            .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "-q"]);
+    std::fs::write(place.work().join("a.txt"), "one\n").unwrap();
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "first words"]);
+    std::fs::write(place.work().join("a.txt"), "two\n").unwrap();
+    let index = || std::fs::read(place.work().join(".git/index")).unwrap();
+    let before = index();
+    for (tool, wanted) in
+        [("git.log", "first words"), ("git.status", "M a.txt"), ("git.diff", "+two")]
+    {
+        let (code, result) = place.call(tool, &json!({}));
+        let output = result["data"]["output"].as_str().unwrap_or_default();
+        assert!(code == 0 && output.contains(wanted), "{tool}: {result}");
+    }
+    assert_eq!(index(), before);
+}

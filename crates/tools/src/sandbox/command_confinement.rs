@@ -71,7 +71,8 @@ impl CommandConfinement {
         };
         profile.read.extend(settings.readable.iter().cloned());
         if access == RootAccess::Read {
-            profile.write.clear();
+            // Devices that discard or produce data stay; caches are not needed.
+            profile.write.retain(|path| path.starts_with("/dev"));
             profile.read.extend(roots);
         } else {
             profile.write.extend(settings.writable.iter().cloned());
