@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::StageConversation;
 use super::calls::ToolCallEnd;
 use super::plan_words::describe_time;
-use planwright_model::{Schedule, WeekCapacity};
+use planwright_model::{Schedule, TaskId, WeekCapacity};
 use planwright_schedule::portfolio::{
     ConflictKind, PortfolioConflict, PortfolioProbe, PortfolioReport, ShiftSuggestion,
 };
@@ -18,12 +18,14 @@ impl StageConversation<'_> {
     pub(super) fn probe_portfolio(&self) -> ToolCallEnd {
         let context = self.planner.plan_context(&self.talk, self.now);
         let events = self.planner.calendar.current_events();
-        let Ok((schedule, _)) = self.preview_schedule() else {
+        let Ok((mut schedule, _)) = self.preview_schedule() else {
             let taken = describe_time(&context, &events, &self.planner.others);
             return ToolCallEnd::done(format!(
                 "There is no draft with dates yet. What is known:\n{taken}"
             ));
         };
+        // What others do takes nothing of the person's days.
+        schedule.blocks.retain(|block| !self.is_others_work(&block.plan_node_id));
         let probe = PortfolioProbe {
             schedule: &schedule,
             context: &context,
@@ -37,6 +39,12 @@ impl StageConversation<'_> {
             Ok(report) => ToolCallEnd::done(self.describe_report(&schedule, &report)),
             Err(error) => ToolCallEnd::refused(format!("The calendar cannot be read: {error}.")),
         }
+    }
+
+    fn is_others_work(&self, id: &TaskId) -> bool {
+        let nodes = self.talk.roadmap.as_deref().map(|roadmap| roadmap.nodes.as_slice());
+        let mut nodes = nodes.unwrap_or_default().iter();
+        nodes.any(|node| node.id == *id && node.other_owner().is_some())
     }
 
     fn describe_report(&self, schedule: &Schedule, report: &PortfolioReport) -> String {
