@@ -1,5 +1,6 @@
 //! A run as a job of a build server starts it: what it writes for other programs, and what its exit code says.
 
+use std::fmt::Write as _;
 use std::process::Output;
 
 use junit_parser::TestStatus;
@@ -71,13 +72,17 @@ fn a_job_of_github_actions_gets_junit_annotations_a_summary_and_exit_1() {
 fn three_roots() -> String {
     let mut plan = "title = \"Wide\"\n".to_owned();
     for root in 0..3 {
-        plan.push_str(&format!(
-            "[[tasks]]\nid = \"root{root}\"\ndescription = \"Root {root}\"\nrun = {{ shell = \"echo panicked at cause-{root}; exit 1\" }}\n"
-        ));
+        writeln!(
+            plan,
+            "[[tasks]]\nid = \"root{root}\"\ndescription = \"Root {root}\"\nrun = {{ shell = \"echo panicked at cause-{root}; exit 1\" }}"
+        )
+        .unwrap();
         for task in 0..99 {
-            plan.push_str(&format!(
-                "[[tasks]]\nid = \"t{root}-{task}\"\ndescription = \"Task {root} {task}\"\ndepends_on = [\"root{root}\"]\nrun = {{ shell = \"true\" }}\n"
-            ));
+            writeln!(
+                plan,
+                "[[tasks]]\nid = \"t{root}-{task}\"\ndescription = \"Task {root} {task}\"\ndepends_on = [\"root{root}\"]\nrun = {{ shell = \"true\" }}"
+            )
+        .unwrap();
         }
     }
     plan

@@ -127,8 +127,7 @@ impl TaskLink {
 struct TaskLinkFields {
     task: TaskId,
     kind: LinkKind,
-    #[schemars(default)]
-    lag_minutes: i32,
+    lag_minutes: Option<i32>,
     lag_basis: Option<LagBasis>,
     origin: Option<LinkOrigin>,
 }

@@ -23,7 +23,8 @@ impl FieldCase {
     fn plan(&self, has_field: bool) -> String {
         let (own, other) = if has_field { ("+ ", "- ") } else { ("- ", "+ ") };
         let lines = self.plan.trim_start().lines().filter(|line| !line.starts_with(other));
-        lines.map(|line| format!("{}\n", line.strip_prefix(own).unwrap_or(line))).collect()
+        let lines: Vec<&str> = lines.map(|line| line.strip_prefix(own).unwrap_or(line)).collect();
+        lines.join("\n") + "\n"
     }
 }
 

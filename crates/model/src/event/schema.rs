@@ -85,7 +85,7 @@ mod tests {
                     let is_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
                     let mut others = fields
                         .iter()
-                        .filter(|(name, _)| !is_stated(name) && !(by_pattern && is_number(name)));
+                        .filter(|(name, _)| !(is_stated(name) || by_pattern && is_number(name)));
                     others.find_map(|(_, own)| fault(root, rule, own))
                 }),
                 _ => None,
