@@ -127,8 +127,11 @@ impl TaskLink {
 struct TaskLinkFields {
     task: TaskId,
     kind: LinkKind,
+    #[schemars(skip_serializing_if = "Option::is_none")]
     lag_minutes: Option<i32>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
     lag_basis: Option<LagBasis>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
     origin: Option<LinkOrigin>,
 }
 
