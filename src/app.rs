@@ -176,9 +176,15 @@ impl App {
     /// Opens the store, making it if need be.
     pub(crate) fn open_store(&self) -> anyhow::Result<Store> {
         let opened = Store::open(self.require_data_dir()?, OpenMode::ReadWrite);
-        // Nothing ran and nothing failed: the directory that was named cannot be used.
+        // Nothing ran and nothing failed: the directory that was named cannot be used. A disk that fails or is full is
+        // another matter.
+        let failing =
+            [rustix::io::Errno::IO, rustix::io::Errno::NOSPC].map(|code| code.raw_os_error());
+        let is_failing = |source: &std::io::Error| {
+            source.raw_os_error().is_some_and(|code| failing.contains(&code))
+        };
         opened.map_err(|error| match &error {
-            StoreError::CannotCreate { source, .. } => {
+            StoreError::CannotCreate { source, .. } if !is_failing(source) => {
                 let what = format!("{error}: {source}");
                 anyhow::Error::from(CliProblem::usage(what).with_remedy(error.hint()))
             }
