@@ -113,8 +113,7 @@ impl SessionScreen {
     pub(super) fn toggle_only_matches(&mut self) -> ScreenEffect {
         let Some((_, at)) = self.ui.output.search.clone() else {
             let key = self.keymap.key_hint(crate::keymap::KeyAction::Search);
-            return self
-                .show_message(format!("{key} searches first; then this leaves out the rest"));
+            return self.show_message(format!("Search first with {key}"));
         };
         let ui = &mut self.ui.output;
         ui.only_matches = !ui.only_matches;

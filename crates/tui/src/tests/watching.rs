@@ -104,7 +104,7 @@ fn a_log_is_narrowed_unwrapped_and_read_in_the_pager() {
     shown.press(&["l"]);
     assert_eq!(rows(&shown.text(120, 40)), 0, "the beginning is out of sight");
     shown.press(&["h", "="]);
-    assert!(shown.text(120, 40).contains("/ searches first"));
+    assert!(shown.text(120, 40).contains("Search first with /"));
     shown.press(&["/"]);
     shown.type_text("line 4");
     shown.press(&["Enter", "="]);
@@ -118,6 +118,22 @@ fn a_log_is_narrowed_unwrapped_and_read_in_the_pager() {
         panic!("the pager is asked for");
     };
     assert!(text.contains("line 0 xx") && text.contains("note: after it"));
+}
+
+#[test]
+fn matches_of_one_log_are_not_shown_in_another() {
+    let mut both = Fixture::running();
+    for number in 0..80 {
+        both = both.output("docs", &format!("row {number}\n"));
+    }
+    let mut shown = shown(&both, &["o"], (120, 40));
+    shown.press(&["/"]);
+    shown.type_text("compiling");
+    shown.press(&["Enter", "="]);
+    assert!(shown.text(120, 40).contains("│ Compiling parser"), "{}", shown.text(120, 40));
+    shown.screen.ui.output.task = Some("docs".into());
+    let text = shown.text(120, 40);
+    assert!(text.contains("0 with \"compiling\"") && !text.contains("│ row"), "{text}");
 }
 
 #[test]

@@ -35,19 +35,71 @@ pub(crate) fn capitalize_title(title: &str) -> String {
     first.to_uppercase().chain(letters).collect()
 }
 
-/// The name of a plan for a narrow column: the goal without its terms, such as "in 6 weeks" and what follows a comma.
+/// The name of a plan for a narrow column: the goal without its terms, such as "in 6 weeks" and ", 5 hours a week".
+/// Only what is plainly a term goes: a number, a day or a season follows.
 pub fn short_plan_name(title: &str) -> String {
-    let before_comma = title.split(", ").next().unwrap_or(title);
-    let is_term = |(at, part): (usize, &str)| {
-        let rest = &before_comma[at + part.len()..];
-        let counts = rest.starts_with(|letter: char| letter.is_ascii_digit());
-        counts || matches!(part.trim(), "by" | "before" | "until")
+    let after = |part: &str, fits: fn(&str) -> bool| {
+        let mut found = title.match_indices(part).map(|(at, _)| at);
+        found.find(|at| *at > 0 && fits(&title[at + part.len()..]))
     };
-    let parts = [" in ", " for ", " by ", " before ", " until "];
-    let mut found = parts.iter().filter_map(|part| Some((before_comma.find(part)?, *part)));
-    let end = found.find(|term| is_term(*term)).map_or(before_comma.len(), |(at, _)| at);
-    let short = capitalize_title(before_comma[..end].trim_end());
-    if short.is_empty() { capitalize_title(title) } else { short }
+    let cuts = [
+        after(", ", is_term),
+        after(" in ", starts_with_count),
+        after(" for ", starts_with_count),
+        after(" by ", starts_with_date),
+        after(" before ", starts_with_date),
+        after(" until ", starts_with_date),
+    ];
+    let end = cuts.into_iter().flatten().min().unwrap_or(title.len());
+    capitalize_title(title[..end].trim_end())
+}
+
+fn starts_with_count(text: &str) -> bool {
+    text.starts_with(|letter: char| letter.is_ascii_digit())
+}
+
+fn starts_with_date(text: &str) -> bool {
+    const NAMES: [&str; 25] = [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "spring",
+        "summer",
+        "autumn",
+        "winter",
+        "next",
+        "tomorrow",
+    ];
+    let text = text.to_lowercase();
+    let first: String = text.chars().take_while(|letter| letter.is_alphabetic()).collect();
+    let is_short = |name: &str| first.len() == 3 && name.starts_with(&first);
+    starts_with_count(&text)
+        || text.starts_with("the end of")
+        || NAMES.iter().any(|name| first == *name || is_short(name))
+}
+
+/// Whether a clause says when, how much or how often, and not what.
+fn is_term(clause: &str) -> bool {
+    let clause = clause.split(", ").next().unwrap_or(clause);
+    let lower = clause.to_lowercase();
+    let habits = ["evening", "morning", "weekend", "weekday", "every ", "budget "];
+    starts_with_date(clause) || habits.iter().any(|habit| lower.starts_with(habit))
 }
 
 /// Text that fits so many cells without a word that is cut: whole clauses go, the last one first.
@@ -191,8 +243,16 @@ mod tests {
             ("learn Rust, 5 hours a week", "Learn Rust"),
             ("move to a new apartment by the end of February", "Move to a new apartment"),
             ("organize an offsite in Lisbon for 40 people", "Organize an offsite in Lisbon"),
+            ("write a report by 2026-07-10, 5 hours a week", "Write a report"),
+            ("tidy the garage before Saturday", "Tidy the garage"),
+            ("paint the fence by March", "Paint the fence"),
             ("Release 2.0 of the parser", "Release 2.0 of the parser"),
-            (", ", ", "),
+            ("Build, test and release", "Build, test and release"),
+            ("Travel by train through Italy", "Travel by train through Italy"),
+            ("Read a novel by Tolstoy", "Read a novel by Tolstoy"),
+            ("Draw portraits by Marco", "Draw portraits by Marco"),
+            ("Before Christmas, clean the house", "Before Christmas, clean the house"),
+            ("", ""),
         ] {
             assert_eq!(short_plan_name(title), name);
         }

@@ -2,6 +2,9 @@
 //!
 //! Only places are kept, so that a long log costs little; the text of a line is read when it is on the screen.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use jiff::Timestamp;
 
 use planwright_model::event::{CallEvent, Event, OutputStream, Record};
@@ -50,6 +53,15 @@ pub(crate) struct OutputLog {
     task: Option<TaskId>,
     scanned: usize,
     places: Vec<LogPlace>,
+    /// The lines of the spooled record that was read last.
+    spooled: RefCell<Option<(Seq, Rc<SpooledLines>)>>,
+}
+
+/// What a spooled record holds, by line.
+#[derive(Debug)]
+struct SpooledLines {
+    stream: OutputStream,
+    texts: Vec<String>,
 }
 
 impl OutputLog {
@@ -104,9 +116,11 @@ impl OutputLog {
         let Some(place) = self.places.get(number) else { return Ok(None) };
         let Some(record) = history.record_at(place.seq)? else { return Ok(None) };
         if let Event::Call(event @ CallEvent::Spooled { call, .. }) = &record.event {
-            let Some((stream, text)) = history.printed_output(event)? else { return Ok(None) };
-            let line = text.lines().nth(place.from as usize).unwrap_or_default().to_owned();
-            let (at, task, kind) = (record.at, call.task.clone(), stream_kind(stream));
+            let Some(lines) = self.spooled_lines(place.seq, event, history)? else {
+                return Ok(None);
+            };
+            let line = lines.texts.get(place.from as usize).cloned().unwrap_or_default();
+            let (at, task, kind) = (record.at, call.task.clone(), stream_kind(lines.stream));
             return Ok(Some(LogLine { at, task, kind, text: line }));
         }
         Ok(line_at(&record, *place))
@@ -114,32 +128,36 @@ impl OutputLog {
 }
 
 impl OutputLog {
-    /// The texts of a range of lines. A spooled record is read once for all of its lines.
+    /// The texts of a range of lines.
     pub(crate) fn texts(
         &self,
         range: std::ops::Range<usize>,
         history: &mut History,
     ) -> Result<Vec<String>, RecordSourceError> {
         let mut texts = Vec::with_capacity(range.len());
-        let mut spooled: Option<(Seq, Vec<String>)> = None;
         for number in range {
-            let Some(place) = self.places.get(number) else { break };
-            if place.to != NTH_LINE {
-                texts.extend(self.line(number, history)?.map(|line| line.text));
-                continue;
-            }
-            if spooled.as_ref().is_none_or(|(seq, _)| *seq != place.seq) {
-                let lines = match history.record_at(place.seq)?.map(|record| record.event.clone()) {
-                    Some(Event::Call(event)) => history.printed_output(&event)?,
-                    _ => None,
-                };
-                let lines = lines.map(|(_, text)| text.lines().map(str::to_owned).collect());
-                spooled = Some((place.seq, lines.unwrap_or_default()));
-            }
-            let lines = spooled.as_ref().map(|(_, lines)| lines);
-            texts.extend(lines.and_then(|lines| lines.get(place.from as usize)).cloned());
+            texts.extend(self.line(number, history)?.map(|line| line.text));
         }
         Ok(texts)
+    }
+
+    /// The lines of a spooled record. Those of the last one are kept: lines are read one after the other, and splitting
+    /// the piece again for each of them would cost the square of its length.
+    fn spooled_lines(
+        &self,
+        seq: Seq,
+        event: &CallEvent,
+        history: &mut History,
+    ) -> Result<Option<Rc<SpooledLines>>, RecordSourceError> {
+        if let Some((_, lines)) = self.spooled.borrow().as_ref().filter(|(known, _)| *known == seq)
+        {
+            return Ok(Some(Rc::clone(lines)));
+        }
+        let Some((stream, text)) = history.printed_output(event)? else { return Ok(None) };
+        let texts = text.lines().map(str::to_owned).collect();
+        let lines = Rc::new(SpooledLines { stream, texts });
+        self.spooled.replace(Some((seq, Rc::clone(&lines))));
+        Ok(Some(lines))
     }
 }
 

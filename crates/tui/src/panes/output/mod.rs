@@ -62,6 +62,9 @@ impl OutputCache {
         task: Option<&TaskId>,
         (columns, height): (u16, u16),
     ) -> Result<(), RecordSourceError> {
+        if self.task.as_ref() != task {
+            self.forget_lines(ui);
+        }
         self.task = task.cloned();
         self.log.update(task, source.timeline, source.history)?;
         self.total = self.log.lines_up_to(source.cursor);
@@ -92,6 +95,15 @@ impl OutputCache {
         }
         self.rows.truncate(height);
         Ok(())
+    }
+
+    /// Line numbers of one log mean nothing in another; what was searched for stays.
+    fn forget_lines(&mut self, ui: &mut OutputUi) {
+        self.filter = LineFilter::default();
+        ui.error = None;
+        if let Some((_, at)) = &mut ui.search {
+            *at = None;
+        }
     }
 
     /// How many lines can be scrolled to: all of them, or those that match.
@@ -139,8 +151,13 @@ impl OutputCache {
         from: Option<usize>,
         forward: bool,
     ) -> Result<Option<usize>, RecordSourceError> {
-        let has_query = |line: &LogLine| find_match(&clean_line(&line.text), query).is_some();
-        self.find_where(history, (from, forward), has_query)
+        for number in self.searched_numbers(from, forward) {
+            let line = self.log.line(number, history)?;
+            if line.is_some_and(|line| find_match(&clean_line(&line.text), query).is_some()) {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
     }
 
     /// The next line that calls itself an error; where none does, the next one on standard error.
@@ -150,35 +167,33 @@ impl OutputCache {
         from: Option<usize>,
         forward: bool,
     ) -> Result<Option<usize>, RecordSourceError> {
-        let is_printed = |line: &LogLine| line.kind != LogLineKind::Mark;
-        let is_error = |line: &LogLine| is_printed(line) && is_error_line(&clean_line(&line.text));
-        match self.find_where(history, (from, forward), is_error)? {
-            Some(found) => Ok(Some(found)),
-            None => self.find_where(history, (from, forward), |line| {
-                line.kind == LogLineKind::Stderr && !line.text.trim().is_empty()
-            }),
-        }
-    }
-
-    fn find_where(
-        &self,
-        history: &mut History,
-        (from, forward): (Option<usize>, bool),
-        fits: impl Fn(&LogLine) -> bool,
-    ) -> Result<Option<usize>, RecordSourceError> {
-        let total = self.total;
-        for step in 0..total {
-            let number = match (from, forward) {
-                (Some(from), true) => (from + 1 + step) % total,
-                (Some(from), false) => (from + total - 1 - step % total) % total,
-                (None, true) => step,
-                (None, false) => total - 1 - step,
-            };
-            if self.log.line(number, history)?.is_some_and(|line| fits(&line)) {
+        let mut complaint = None;
+        for number in self.searched_numbers(from, forward) {
+            let Some(line) = self.log.line(number, history)? else { continue };
+            let is_printed = line.kind != LogLineKind::Mark;
+            if is_printed && is_error_line(&clean_line(&line.text)) {
                 return Ok(Some(number));
             }
+            if line.kind == LogLineKind::Stderr && !line.text.trim().is_empty() {
+                complaint = complaint.or(Some(number));
+            }
         }
-        Ok(None)
+        Ok(complaint)
+    }
+
+    /// All line numbers in the order in which a search goes through them.
+    fn searched_numbers(
+        &self,
+        from: Option<usize>,
+        forward: bool,
+    ) -> impl Iterator<Item = usize> + use<> {
+        let total = self.total;
+        (0..total).map(move |step| match (from, forward) {
+            (Some(from), true) => (from + 1 + step) % total,
+            (Some(from), false) => (from + total - 1 - step % total) % total,
+            (None, true) => step,
+            (None, false) => total - 1 - step,
+        })
     }
 
     /// How many lines have a text.
