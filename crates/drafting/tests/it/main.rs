@@ -4,6 +4,7 @@
 
 mod goal_readings;
 mod kept_facts;
+mod misread_goals;
 mod moved_blocks;
 mod plan_days;
 mod plan_diffs;
