@@ -58,7 +58,7 @@ fn tasks_are_assigned_and_dated_in_ordinary_words() {
         read("move the dinner booking to January"),
         "date p3.t3 not_before 2027-01-01 + date p3.t3 due 2027-01-31"
     );
-    assert_eq!(read("have the agenda ready by Christmas"), "date p3.t1 due 2026-12-24");
+    assert_eq!(read("have the agenda ready by Christmas"), "date p3.t1 due 2026-12-25");
     for text in [
         "I booked the travel",
         "Who books the travel",

@@ -130,7 +130,7 @@ pub fn select_kind(
     small_task::weigh_small_kinds(goal, &mut scored);
     // A stable sort, so that the person's own kinds come first among equals.
     scored.sort_by(|a, b| b.points.total_cmp(&a.points));
-    let examples = example_model::rank_by_examples(&goal.text);
+    let examples = example_model::rank_by_examples(&goal_without_facts(goal));
     let judged = judge(goal, &scored);
     let verdict = question_verdict(judged, goal, &scored, &examples);
     let explanations = explain(&scored, verdict);
@@ -190,7 +190,8 @@ fn question_verdict(
 ) -> KindVerdict {
     let Some(best) = scored.first() else { return verdict };
     let place = examples.place(&best.file.name);
-    let doubted = place.is_some_and(|place| place >= CONFIRMED_PLACES);
+    let words = goal.folded_words().iter().filter(|word| substance::is_telling(goal, word)).count();
+    let doubted = words >= DOUBTED_WORDS && place.is_some_and(|place| place >= CONFIRMED_PLACES);
     match verdict {
         KindVerdict::Sure if doubted && goal.proposed.is_none() => KindVerdict::Unsure,
         verdict => verdict,
@@ -199,6 +200,31 @@ fn question_verdict(
 
 /// The score of a kind that only the examples lead to: it is offered, and never drafted without an answer.
 const LIKELY_SCORE: f64 = 0.25;
+
+/// The words of a goal without those that say when, where and for how much: they stand in goals of every kind.
+fn goal_without_facts(goal: &Goal) -> String {
+    use super::goal::GoalPhraseKind as Kind;
+    let is_fact = |kind: Kind| {
+        !matches!(kind, Kind::Count(_) | Kind::Companions | Kind::Given | Kind::Direction)
+    };
+    let mut text = goal.text.clone();
+    let mut facts: Vec<_> = goal
+        .phrases()
+        .iter()
+        .filter(|phrase| is_fact(phrase.kind))
+        .map(|phrase| phrase.span.clone())
+        .collect();
+    facts.sort_by_key(|span| std::cmp::Reverse(span.start));
+    for span in facts {
+        if text.get(span.clone()).is_some() {
+            text.replace_range(span, " ");
+        }
+    }
+    text
+}
+
+/// The telling words from which on the examples may speak against a kind: a few words are what match words are for.
+const DOUBTED_WORDS: usize = 4;
 
 /// Kinds that the examples speak against are not sure, whatever their words score.
 fn limit_scores(candidates: &mut [KindCandidate]) {
