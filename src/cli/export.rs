@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use super::plan::write_atomically;
+use super::plan::{is_special_file, write_atomically};
 use super::session::block_on;
 use super::sessions::session_records;
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
@@ -179,6 +179,11 @@ fn export_lines(
     let Some(path) = output else {
         return write_lines(&reader, id, format, BufWriter::new(StdoutWriter::new()));
     };
+    if is_special_file(path) {
+        let file = File::options().write(true).open(path);
+        let file = file.with_context(|| format!("writing {}", path.display()))?;
+        return write_lines(&reader, id, format, BufWriter::new(file));
+    }
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
     let beside = PathBuf::from(beside);

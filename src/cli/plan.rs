@@ -236,8 +236,16 @@ fn print_hanging(text: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes a file whole or not at all.
+/// Whether a path names something that a file must not replace: a device, a pipe, a terminal.
+pub(super) fn is_special_file(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// Writes a file whole or not at all. A device or a pipe is written to as it is.
 pub(super) fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
+    if is_special_file(path) {
+        return std::fs::write(path, text).with_context(|| format!("writing {}", path.display()));
+    }
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
     let beside = PathBuf::from(beside);

@@ -4,7 +4,7 @@
 
 use crate::fact_reading::read_goal_facts;
 use crate::offline::Goal;
-use crate::offline::goal::{GoalPhrase, GoalPhraseKind};
+use crate::offline::goal::{GoalMoney, GoalPhrase, GoalPhraseKind};
 use planwright_model::FactReading;
 use planwright_text::units::format_count;
 
@@ -90,7 +90,7 @@ fn restate_money(context: &ClauseContext<'_>, text: &str) -> Option<GoalRestatem
         return None;
     }
     let goal = context.goal();
-    let known = goal.quantities.money.as_ref().and_then(|money| money.currency_code());
+    let known = goal.quantities.money.as_ref().and_then(GoalMoney::currency_code);
     let currency = currency.or_else(|| known.map(str::to_owned));
     let currency = currency.map(|code| format!(" {code}")).unwrap_or_default();
     let words = format!("budget {}{currency}", format_count(amount));
@@ -181,9 +181,12 @@ fn restate_length(context: &ClauseContext<'_>, text: &str) -> Option<GoalRestate
     let new = format!("for {number} {}s", unit.trim_end_matches('s'));
     if goal.event_days.is_some() {
         let is_length = |kind| matches!(kind, GoalPhraseKind::Stay | GoalPhraseKind::Count(_));
-        let with = |phrase: &GoalPhrase| match phrase.text.contains('-') {
-            true => restate_number(&phrase.text, number, unit),
-            false => new.clone(),
+        let with = |phrase: &GoalPhrase| {
+            if phrase.text.contains('-') {
+                restate_number(&phrase.text, number, unit)
+            } else {
+                new.clone()
+            }
         };
         return replace_phrase_with(context, is_length, |phrase| phrase.text.contains("day"), with);
     }
