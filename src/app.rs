@@ -179,7 +179,7 @@ impl App {
         // Nothing ran and nothing failed: the directory that was named cannot be used. A disk that fails or is full is
         // another matter.
         let failing =
-            [rustix::io::Errno::IO, rustix::io::Errno::NOSPC].map(|code| code.raw_os_error());
+            [rustix::io::Errno::IO, rustix::io::Errno::NOSPC].map(rustix::io::Errno::raw_os_error);
         let is_failing = |source: &std::io::Error| {
             source.raw_os_error().is_some_and(|code| failing.contains(&code))
         };

@@ -94,9 +94,12 @@ fn rule_facts(output: &OutputCache, cx: &PaneContext<'_>) -> String {
         total => format!("{} lines", units::format_count(total as u64)),
     };
     let search = cx.ui.output.search.as_ref().filter(|_| cx.ui.focus == PaneFocus::Output);
-    let search = search.map(|(query, _)| match cx.ui.output.only_matches {
-        true => format!(" · {} with {query:?}", units::format_count(output.shown_lines() as u64)),
-        false => format!(" · search {query:?}"),
+    let search = search.map(|(query, _)| {
+        if cx.ui.output.only_matches {
+            format!(" · {} with {query:?}", units::format_count(output.shown_lines() as u64))
+        } else {
+            format!(" · search {query:?}")
+        }
     });
     let search = search.unwrap_or_default();
     let follows = if cx.ui.output.following && !cx.mode.is_past() { " · following" } else { "" };

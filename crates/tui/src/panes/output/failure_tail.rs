@@ -99,7 +99,7 @@ impl FailureTails {
     ) -> String {
         let cause = self.short_cause(task, state, timeline);
         let recorded = recorded_message(task, state);
-        match recorded.strip_prefix("exit ").map(|code| code.parse::<i32>()) {
+        match recorded.strip_prefix("exit ").map(str::parse::<i32>) {
             Some(Ok(_)) if recorded != cause => format!("{cause} ({recorded})"),
             _ => cause,
         }
