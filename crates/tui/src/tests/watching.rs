@@ -130,7 +130,7 @@ fn matches_of_one_log_are_not_shown_in_another() {
     shown.press(&["/"]);
     shown.type_text("compiling");
     shown.press(&["Enter", "="]);
-    assert!(shown.text(120, 40).contains("│ Compiling parser"), "{}", shown.text(120, 40));
+    assert!(shown.text(120, 40).contains("│    Compiling parser"), "{}", shown.text(120, 40));
     shown.screen.ui.output.task = Some("docs".into());
     let text = shown.text(120, 40);
     assert!(text.contains("0 with \"compiling\"") && !text.contains("│ row"), "{text}");
