@@ -328,11 +328,11 @@ fn keep_limits(mut context: PlanContext, plan: &PlanContext) -> PlanContext {
     let is_stated = |known: &&Assumption| {
         known.origin == AssumptionOrigin::User && context.find_assumption(&known.key).is_none()
     };
-    // A budget, a count or a day in the new words of the goal counts for more than the old answer.
-    let of_goal = ["budget", "day", "days", "deadline", "horizon_weeks", "people"];
+    // What the goal itself says is read from its new words.
+    let limits = ["max_daily_minutes", "working", "start", "weekly_minutes"];
     let stated = plan.assumptions.iter().filter(is_stated);
     let stated: Vec<Assumption> =
-        stated.filter(|known| !of_goal.contains(&known.key.as_str())).cloned().collect();
+        stated.filter(|known| limits.contains(&known.key.as_str())).cloned().collect();
     context.assumptions.extend(stated);
     context
 }

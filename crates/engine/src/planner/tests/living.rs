@@ -160,7 +160,7 @@ fn a_start_today_is_offered_only_where_the_first_task_can_begin_today() {
     assert!(offered(goal, "2026-06-08T09:07:00Z"));
     assert!(!offered(goal, "2026-06-08T21:50:00Z"), "no hours are left");
     let far = "plan a birthday party on 2026-12-12 for 35 guests";
-    assert!(!offered(far, "2026-06-08T09:07:00Z"), "it begins weeks before the party");
+    assert!(offered(far, "2026-06-08T09:07:00Z"), "the first phase of a far day begins now");
 }
 
 #[test]
@@ -168,16 +168,19 @@ fn a_day_that_is_asked_for_moves_what_the_planner_would_begin_later() {
     let mut talk = Talk::idle();
     talk.now = "2026-06-08T09:07:00Z".parse().unwrap();
     talk.begin("plan a birthday party on 2026-09-12 for 35 guests", once(), Vec::new());
-    let invited = |talk: &Talk| {
+    let chosen = |talk: &Talk| {
         let schedule = talk.state.planning.schedule.clone().unwrap();
-        let named = schedule.blocks.iter().filter(|block| block.title.contains("Invite"));
+        let named = schedule.blocks.iter().filter(|block| block.title.contains("Choose food"));
         named.map(|block| block.end.local_date()).max().unwrap()
     };
     let due = date(2026, 6, 26);
-    assert!(invited(&talk) > due, "{}", invited(&talk));
-    talk.answer(Answer::with_text(A::RequestChanges, "invite the guests by 26 June".to_owned()));
+    assert!(chosen(&talk) > due, "{}", chosen(&talk));
+    talk.answer(Answer::with_text(
+        A::RequestChanges,
+        "choose food, drinks and the cake by 26 June".to_owned(),
+    ));
     assert!(matches!(talk.open().kind, RequestKind::FinalPlan { .. }), "{:?}", talk.open().kind);
-    assert!(invited(&talk) <= due, "{}", invited(&talk));
+    assert!(chosen(&talk) <= due, "{}", chosen(&talk));
 }
 
 #[test]
