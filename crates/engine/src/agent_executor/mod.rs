@@ -105,9 +105,10 @@ impl TaskExecutor for BuiltInAgentExecutor {
         &'a self,
         session: &'a SessionId,
         call: &'a CallId,
+        task: &'a TaskNode,
         events: AttemptEventSink,
     ) -> BoxFuture<'a, ()> {
-        self.processes.collect_leftover_output(session, call, events)
+        self.processes.collect_leftover_output(session, call, task, events)
     }
 
     fn sandbox_state(&self) -> SandboxState {

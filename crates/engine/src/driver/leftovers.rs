@@ -32,13 +32,15 @@ impl Driver {
         let events = AttemptEventSink::new(call.clone(), self.reports_in.clone());
         self.leftover_calls.insert(call.clone());
         let ended = call.clone();
+        let task = self.state.tasks.position(&call.task);
+        let Some(task) = task.and_then(|place| self.task_node(place)).cloned() else { return };
         self.awaited.spawn(async move {
             let gone = async {
                 wait_until_gone(mark).await;
                 // What it left in its pipes is there at once.
                 tokio::time::sleep(LOOK_EVERY).await;
             };
-            let reading = executor.collect_leftover_output(&session, &call, events);
+            let reading = executor.collect_leftover_output(&session, &call, &task, events);
             tokio::pin!(gone, reading);
             // Whoever has no pipes to read is done at once; the command may go on.
             tokio::select! {

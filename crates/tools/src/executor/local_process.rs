@@ -392,11 +392,19 @@ impl TaskExecutor for LocalProcessExecutor {
         &'a self,
         session: &'a SessionId,
         call: &'a CallId,
+        task: &'a TaskNode,
         events: AttemptEventSink,
     ) -> BoxFuture<'a, ()> {
         Box::pin(async move {
+            // A value that a command printed before the crash is unknown now, so nothing could cover it.
+            let mut secrets = task.options.secrets.values();
+            let text = if secrets.any(|source| matches!(source, SecretSource::Command(_))) {
+                process::LeftoverText::Discarded
+            } else {
+                process::LeftoverText::Kept
+            };
             if let Some(target) = self.spool_target(session, call) {
-                process::collect_leftover_output(target, &self.redactor, &events).await;
+                process::collect_leftover_output(target, &self.redactor, &events, text).await;
             }
         })
     }

@@ -62,6 +62,7 @@ pub trait TaskExecutor: Send + Sync {
         &'a self,
         _session: &'a SessionId,
         _call: &'a CallId,
+        _task: &'a TaskNode,
         _events: AttemptEventSink,
     ) -> BoxFuture<'a, ()> {
         Box::pin(std::future::ready(()))

@@ -31,7 +31,7 @@ pub use group::{
     end_leftovers_with_prefix, find_leftovers, start_ticks,
 };
 use output_pipes::OutputPipes;
-pub(crate) use output_pipes::collect_leftover_output;
+pub(crate) use output_pipes::{LeftoverText, collect_leftover_output};
 #[cfg(feature = "mcp")]
 pub(crate) use owner::OwnedMark;
 pub use owner::end_orphaned_servers;

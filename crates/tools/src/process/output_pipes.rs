@@ -78,11 +78,21 @@ fn make_pipe(path: PathBuf) -> io::Result<((PathBuf, pipe::Receiver), File)> {
     Ok(((path, reader), own))
 }
 
-/// Reads on what a command prints that outlived the process that started it, until it has ended. Its spool grows.
+/// Whether what a command prints after a crash may be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeftoverText {
+    Kept,
+    /// It may hold secrets whose values nobody knows any more.
+    Discarded,
+}
+
+/// Reads on what a command prints that outlived the process that started it, until it has ended. Its spool grows. What
+/// can't be kept is read all the same, since a full pipe would hold the command for good.
 pub(crate) async fn collect_leftover_output(
     target: SpoolTarget,
     redactor: &Redactor,
     events: &AttemptEventSink,
+    text: LeftoverText,
 ) {
     let [out, err] = pipe_paths(&target);
     let open = |path: &Path| pipe::OpenOptions::new().open_receiver(path);
@@ -100,13 +110,15 @@ pub(crate) async fn collect_leftover_output(
     let mut lines = OutputLines::new(redactor);
     let (sender, mut pieces) = mpsc::channel(16);
     let reading = tokio::spawn(forward_pipes(out_end, err_end, sender));
+    let mut keeps = text == LeftoverText::Kept;
     while let Some((stream, bytes)) = pieces.recv().await {
-        lines.push(stream, &bytes);
-        if append_all(&mut writer, lines.take_complete(), begun, events).await.is_err() {
-            reading.abort();
-            return;
+        if !keeps {
+            continue;
         }
+        lines.push(stream, &bytes);
+        keeps = append_all(&mut writer, lines.take_complete(), begun, events).await.is_ok();
     }
+    drop(reading);
     if append_all(&mut writer, lines.finish(), begun, events).await.is_ok()
         && let Err(error) = writer.finish()
     {
