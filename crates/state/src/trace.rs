@@ -109,6 +109,8 @@ impl TraceEntryKind {
             "task.reset" => Some(Self::Started),
             "call.intended" => Some(Self::Action),
             "call.output" | "call.spooled" | "call.concluded" => Some(Self::Observed),
+            // It may be that the agent starts.
+            "agent.decided" => return WireNameKind::NeedsEvent,
             other if other.starts_with("planning.") || other.starts_with("agent.") => {
                 planning_projection::kind_from_wire_name(other)
             }
@@ -273,7 +275,7 @@ impl TraceEntry {
             Event::Planning(event) => {
                 return planning_projection::kind_from_wire_name(event.kind());
             }
-            Event::Agent(event) => return planning_projection::kind_from_wire_name(event.kind()),
+            Event::Agent(event) => return planning_projection::agent_entry_kind(event),
             Event::Worktree(event) => return worktree_projection::entry_kind(event),
             Event::Unknown(_) => TraceEntryKind::Unknown,
         })

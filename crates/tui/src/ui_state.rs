@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::composer::{Composer, UnsentDrafts};
 use super::overlays::{Overlay, PaletteCommand, UnsentCardText};
+use super::panes::graph::GroupFolding;
 use super::panes::plan::{PlanView, TableColumn};
 use super::panes::trace::{TraceKindFilter, TraceSearch};
 use super::row_editor::RowEditor;
@@ -36,6 +37,8 @@ pub(crate) struct GraphUi {
     pub(crate) selected: Option<TaskId>,
     /// `None` takes the largest zoom that fits.
     pub(crate) zoom: Option<Zoom>,
+    /// Which groups are one box each.
+    pub(crate) folding: GroupFolding,
     /// The selection goes to what runs until the person moves it.
     pub(crate) following: bool,
     /// Left and top cell of what is shown.
@@ -51,6 +54,7 @@ impl Default for GraphUi {
         Self {
             selected: None,
             zoom: None,
+            folding: GroupFolding::default(),
             following: true,
             offset: (0, 0),
             reveal: true,
@@ -70,6 +74,8 @@ pub(crate) struct ViewUi {
     /// Only rows that differ from the draft before are shown.
     pub(crate) hides_unchanged: bool,
     pub(crate) folded: HashSet<TaskId>,
+    /// Groups that the person opened where all of them were folded.
+    pub(crate) opened: HashSet<TaskId>,
     /// Counts folding and unfolding, so that rows are worked out anew.
     pub(crate) folds: usize,
     /// The first row of the list on the screen.
@@ -82,6 +88,18 @@ pub(crate) struct ViewUi {
 }
 
 impl ViewUi {
+    /// Folds a group, or opens it where it would be folded with all the others.
+    pub(crate) fn set_folded(&mut self, id: &TaskId, folded: bool) {
+        if folded {
+            self.opened.remove(id);
+            self.folded.insert(id.clone());
+        } else {
+            self.folded.remove(id);
+            self.opened.insert(id.clone());
+        }
+        self.folds += 1;
+    }
+
     /// Folds what is open and opens what is folded.
     pub(crate) fn toggle_fold(&mut self, id: &TaskId) {
         if !self.folded.remove(id) {

@@ -322,8 +322,18 @@ fn position_text(place: PlanningPosition) -> String {
     }
 }
 
+/// The kind of step an agent's event is. The start of a task is a start, not a thought.
+pub(super) fn agent_entry_kind(event: &AgentEvent) -> Option<TraceEntryKind> {
+    if let AgentEvent::Decided { decision, .. } = event
+        && matches!(**decision, AgentDecision::Task(TaskDecision::TaskBegun { .. }))
+    {
+        return Some(TraceEntryKind::Started);
+    }
+    kind_from_wire_name(event.kind())
+}
+
 pub(super) fn project_agent(event: &AgentEvent) -> Option<EntryProjection> {
-    let kind = kind_from_wire_name(event.kind())?;
+    let kind = agent_entry_kind(event)?;
     let (text, body) = match event {
         AgentEvent::ModelFailed { failure, .. } => (failure.message.clone(), None),
         AgentEvent::Partial { text, .. } | AgentEvent::ProtocolDemoted { what: text, .. } => {

@@ -9,7 +9,7 @@ use crate::glyphs::session_glyph;
 use crate::keymap::KeyAction;
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, capitalize_title, fit_clauses, styled_piece};
-use planwright_text::{display_width, units};
+use planwright_text::{display_width, truncate_end, units};
 
 impl HomeScreen {
     pub(super) fn draw_plans(&mut self, area: Rect, buf: &mut Buffer) {
@@ -80,7 +80,12 @@ impl HomeScreen {
                 let plan = &self.plans.rows[index];
                 let text = if self.areas.plan_details { &plan.detail } else { &plan.next };
                 let text = text.as_deref().unwrap_or_default();
-                let fitting = fit_clauses(text, usize::from(row.width).saturating_sub(6));
+                let room = usize::from(row.width).saturating_sub(6);
+                // When the next task is comes first; of its title there is as much as fits.
+                let fitting = match plan.group {
+                    PlanGroup::Active => truncate_end(text, room).into_owned(),
+                    _ => fit_clauses(text, room),
+                };
                 ScreenLine::new(buf, row).skip(5).put(&fitting, dim);
             }
         }

@@ -5,9 +5,10 @@ use ratatui::layout::Rect;
 
 use super::{HomeFocus, HomeScreen};
 use crate::glyphs::task_glyph;
+use crate::keymap::KeyAction;
 use crate::overlays::task_card::{TaskCardLine, TaskCardSource, card_lines, draw_card_line};
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, capitalize_title, styled_piece};
+use crate::widgets::{ScreenLine, short_plan_name, styled_piece};
 use planwright_model::{SessionId, TaskId};
 use planwright_state::SessionState;
 use planwright_text::{clean_text, dates, units, wrap_words};
@@ -95,15 +96,77 @@ impl HomeScreen {
         ScreenLine::new(buf, title)
             .put(state.task_title(position), self.palette.bold_style(ThemeRole::Text));
         let lines = card_lines(&source, usize::from(inner.width));
-        self.draw_lines(
-            &lines,
-            Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner },
-            buf,
-        );
+        let body = Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner };
+        self.draw_lines(&lines, body, buf);
+        self.draw_task_keys(state, position, lines.len(), body, buf);
         let plan = Rect { y: upper.bottom() + 1, height: below.saturating_sub(1), ..area };
-        let name = format!("plan · {}", capitalize_title(&state.session.title));
+        let name = format!("plan · {}", short_plan_name(&state.session.title));
         self.draw_rule_above(plan, false, &name, &self.plan_progress(state), buf);
         self.draw_plan_tasks(state, Some(position), plan, buf);
+    }
+
+    /// What can be done with the task under the cursor of Today, with what follows from it, where there is room.
+    fn draw_task_keys(
+        &self,
+        state: &SessionState,
+        task: usize,
+        used: usize,
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
+        if self.focus != HomeFocus::Today || state.tasks.row(task).status.is_settled() {
+            return;
+        }
+        let rows = self.task_key_rows(state, task);
+        let from = usize::from(area.height).saturating_sub(rows.len() + 1);
+        if used + 1 > from {
+            return;
+        }
+        let area = Rect { y: area.y + from as u16, height: rows.len() as u16, ..area };
+        for ((action, verb, then), y) in rows.iter().zip(area.y..area.bottom()) {
+            let key = self.keymap.key_hint(*action);
+            let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..area });
+            line.skip(2).put_column(&key, 5, self.style(ThemeRole::Key)).skip(1);
+            line.put_column(verb, 8, self.style(ThemeRole::Text)).skip(1);
+            line.put(then, self.style(ThemeRole::Dim));
+        }
+    }
+
+    fn task_key_rows(
+        &self,
+        state: &SessionState,
+        task: usize,
+    ) -> [(KeyAction, &'static str, String); 5] {
+        let unlocked: Vec<usize> = state.tasks.dependents(task).collect();
+        let unlocked = match unlocked[..] {
+            [] => "no other task waits for it".to_owned(),
+            [only] => format!("{} no longer waits for it", state.task_title(only)),
+            _ => format!("{} no longer wait for it", units::format_counted(unlocked.len(), "task")),
+        };
+        [
+            (KeyAction::TodayDone, "done", self.next_today_text()),
+            (KeyAction::TodayLater, "when", "now, tomorrow, next week, or type a date".to_owned()),
+            (KeyAction::Comment, "note", "kept with the task".to_owned()),
+            (KeyAction::TodaySkip, "skip", unlocked),
+            (KeyAction::Open, "open", "everything about it".to_owned()),
+        ]
+    }
+
+    /// What is next today after the task under the cursor.
+    fn next_today_text(&self) -> String {
+        let selected = self.selected_item().map(|item| (&item.session, &item.due.task));
+        let end = self.agenda.late + self.agenda.today;
+        let is_next = |item: &&crate::TodayItem| {
+            !item.due.status.is_settled() && Some((&item.session, &item.due.task)) != selected
+        };
+        match self.agenda.items[self.agenda.late..end].iter().find(is_next) {
+            Some(next) if next.due.block.is_some() => {
+                let start = next.due.start.to_zoned(self.time_zone.clone());
+                format!("next today: {}, {}", dates::format_time(start.time()), next.due.title)
+            }
+            Some(next) => format!("next today: {}", next.due.title),
+            None => "then nothing is left for today".to_owned(),
+        }
     }
 
     fn draw_lines(&self, lines: &[TaskCardLine], area: Rect, buf: &mut Buffer) {

@@ -71,7 +71,12 @@ impl HomeScreen {
         }
         self.today_top = self.today_top.min(rows.len().saturating_sub(room));
         self.areas.today = area;
-        for (row, y) in rows.iter().skip(self.today_top).zip(area.y..area.bottom()) {
+        // A day without a task under it says nothing.
+        let mut shown: Vec<&AgendaRow> = rows.iter().skip(self.today_top).take(room).collect();
+        while shown.last().is_some_and(|row| !matches!(row, AgendaRow::Item(_))) {
+            shown.pop();
+        }
+        for (row, y) in shown.into_iter().zip(area.y..area.bottom()) {
             let line = Rect { y, height: 1, ..area };
             match row {
                 AgendaRow::Gap => {}

@@ -110,6 +110,7 @@ actions! {
     PageOutput "page_output" Output Look ["Ctrl-G"] "the whole output in $PAGER";
     Follow "follow" Screen Look ["f"] "follow what runs";
     Zoom "zoom" Graph Look ["Z"] "change the scale";
+    FoldGroup "fold_group" Graph Look [] "fold or unfold the group of the task";
     DueTask "due_task" Screen Look ["t"] "today: the task that is due";
     HideUnchanged "hide_unchanged" Graph Look ["="] "hide or show unchanged rows";
     SortNext "sort_next" Table Look [","] "sort by the next column";

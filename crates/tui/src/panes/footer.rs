@@ -248,6 +248,11 @@ fn request_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         let moves = cx.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]);
         hints.insert(0, (moves, "choose".into()));
         hints.insert(1, (cx.keymap.key_hint(KeyAction::Open), words.into()));
+        // On a small screen the box for it says so.
+        let replies = answer_rows(request).iter().any(|row| row.action == KeyAction::Reply);
+        if replies && cx.class >= SizeClass::Full {
+            hints.insert(2, (cx.keymap.key_hint(KeyAction::Reply), "type your own".into()));
+        }
     } else if cx.card.max_scroll() > 0 {
         let both = [KeyAction::Down, KeyAction::Up];
         let keys = if cx.class >= SizeClass::Full { &both[..] } else { &both[..1] };

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 
 use super::{
     DraftComparison, PlanFactSource, PlanRowChange, PlanRowKind, PlanTextRow, compare_rows,
-    describe_row_change, plan_facts, plan_rows,
+    describe_row_change, is_group_row, plan_facts, plan_rows,
 };
 use planwright_model::{AssumptionOrigin, TaskId};
 use planwright_state::SessionState;
@@ -109,9 +109,11 @@ fn plan_heading(state: &SessionState, rows: &[PlanTextRow]) -> String {
     let own: u64 =
         tasks.clone().filter(|row| row.is_yours).filter_map(|row| row.minutes).map(u64::from).sum();
     let mut parts = vec![format_counted(tasks.count(), "task")];
-    let phases = rows.iter().filter(|row| is_phase(row) && row.depth == 0).count();
-    if phases > 0 {
-        parts[0] = format!("{} in {}", parts[0], format_counted(phases, "phase"));
+    let phases: Vec<&PlanTextRow> =
+        rows.iter().filter(|row| is_phase(row) && row.depth == 0).collect();
+    if let Some(first) = phases.first() {
+        let word = if is_group_row(&first.id) { "group" } else { "phase" };
+        parts[0] = format!("{} in {}", parts[0], format_counted(phases.len(), word));
     }
     if own > 0 {
         parts.push(format!("{} of your time", format_planned(own)));
@@ -141,6 +143,10 @@ fn printed_row(row: &PlanTextRow, phases: usize, today: Date) -> Vec<PrintedLine
     let facts = facts.join(", ");
     let ending = if facts.is_empty() { String::new() } else { format!(" {facts}.") };
     let mut head = match row.kind {
+        PlanRowKind::Phase if is_group_row(&row.id) => {
+            let facts = if facts.is_empty() { facts } else { format!(": {facts}") };
+            format!("{} Group {}{facts}.", row.number, row.title)
+        }
         PlanRowKind::Phase if row.depth == 0 && facts.is_empty() => {
             format!("Phase {} of {phases}, {}.", row.number, row.title)
         }

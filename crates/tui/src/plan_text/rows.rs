@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::{DaySpan, file_task_times};
+use super::{DaySpan, PlanFileRow, file_rows, file_task_times, group_row_id};
 use planwright_model::{
     Comment, CommentOutcome, ExitCriterion, NodeDependency, NodeTree, Plan, PlanNode, RunKind,
     Schedule, TaskId, TaskNode,
@@ -221,30 +221,43 @@ impl<'a> RowSource<'a> {
     fn task_rows(&self, plan: &Plan, order: &[TaskId]) -> Vec<PlanTextRow> {
         let by_id: HashMap<&TaskId, &TaskNode> =
             plan.tasks.iter().map(|task| (&task.id, task)).collect();
-        let mut given: Vec<&TaskNode> = Vec::with_capacity(plan.tasks.len());
-        let mut seen = std::collections::HashSet::new();
-        let ordered = order.iter().filter_map(|id| by_id.get(id).copied());
-        for task in ordered.chain(&plan.tasks) {
-            if seen.insert(&task.id) {
-                given.push(task);
+        let mut rows: Vec<PlanTextRow> = Vec::with_capacity(plan.tasks.len());
+        let mut counts: Vec<usize> = Vec::new();
+        let mut group = 0;
+        for found in file_rows(plan, order) {
+            let mut row = match found {
+                PlanFileRow::Group(name) => {
+                    group = rows.len();
+                    self.new_row(&group_row_id(name), name, PlanRowKind::Phase)
+                }
+                PlanFileRow::Task { at, grouped } => {
+                    let mut row = self.task_row(&plan.tasks[at], &by_id);
+                    row.depth = usize::from(grouped);
+                    row
+                }
+            };
+            row.number = next_number(&mut counts, row.depth);
+            if row.depth > 0 {
+                rows[group].take_in(&row);
             }
+            rows.push(row);
         }
-        let row = |(number, task): (usize, &TaskNode)| {
-            let milestone = task.duration_minutes == Some(0) && is_without_work(Some(&task.run));
-            let kind = if milestone { PlanRowKind::Milestone } else { PlanRowKind::Task };
-            let mut row = self.new_row(&task.id, &task.description, kind);
-            row.number = number.to_string();
-            row.minutes = task.duration_minutes.filter(|minutes| *minutes > 0);
-            row.set_doer(Some(&task.run), task.other_owner());
-            row.done_when = clean_line(&criterion_text(task)).into_owned();
-            row.checks = check_commands(&task.exit_criteria);
-            row.settings = task.command_settings();
-            let needs = || task.dependencies.iter().filter_map(|link| by_id.get(&link.task));
-            row.needs = needs().map(|task| task.id.clone()).collect();
-            row.after = needs().map(|task| clean_line(&task.description).into_owned()).collect();
-            row
-        };
-        (1..).zip(given).map(row).collect()
+        rows
+    }
+
+    fn task_row(&self, task: &TaskNode, by_id: &HashMap<&TaskId, &TaskNode>) -> PlanTextRow {
+        let milestone = task.duration_minutes == Some(0) && is_without_work(Some(&task.run));
+        let kind = if milestone { PlanRowKind::Milestone } else { PlanRowKind::Task };
+        let mut row = self.new_row(&task.id, &task.description, kind);
+        row.minutes = task.duration_minutes.filter(|minutes| *minutes > 0);
+        row.set_doer(Some(&task.run), task.other_owner());
+        row.done_when = clean_line(&criterion_text(task)).into_owned();
+        row.checks = check_commands(&task.exit_criteria);
+        row.settings = task.command_settings();
+        let needs = || task.dependencies.iter().filter_map(|link| by_id.get(&link.task));
+        row.needs = needs().map(|task| task.id.clone()).collect();
+        row.after = needs().map(|task| clean_line(&task.description).into_owned()).collect();
+        row
     }
 
     fn new_row(&self, id: &TaskId, title: &str, kind: PlanRowKind) -> PlanTextRow {
@@ -297,6 +310,18 @@ fn date_milestones(rows: &mut [PlanTextRow]) {
 }
 
 impl PlanTextRow {
+    /// Adds the time and the days of a row that it holds.
+    fn take_in(&mut self, row: &Self) {
+        self.minutes = match (self.minutes, row.minutes) {
+            (Some(all), Some(more)) => Some(all.saturating_add(more)),
+            (all, more) => all.or(more),
+        };
+        self.days = match (self.days, row.days) {
+            (Some(days), Some(more)) => Some(days.joined(more)),
+            (days, more) => days.or(more),
+        };
+    }
+
     /// Who does it; a task that names nobody is the person's.
     fn set_doer(&mut self, run: Option<&RunKind>, owner: Option<&str>) {
         if self.kind != PlanRowKind::Task {

@@ -10,12 +10,13 @@ use crate::panes::approval::{self, ApprovalPane, CardSource, current_request};
 use crate::panes::files::FilesPane;
 use crate::panes::finished::{self, FinishedSource};
 use crate::panes::footer::Footer;
-use crate::panes::graph::{self, GraphPane, GraphRoom};
+use crate::panes::graph::{self, FoldRequest, GraphPane, GraphRoom};
 use crate::panes::header::{HeaderPane, SessionBadge};
 use crate::panes::needs_you::NeedsYouPane;
 use crate::panes::output::OutputPane;
 use crate::panes::plan::{
-    self, ComparedDraft, EditorPlace, PlanPane, PlanView, RowDetailLevel, SelectedTaskPane, gantt,
+    self, ComparedDraft, EditorPlace, PlanCache, PlanPane, PlanView, RowDetailLevel,
+    SelectedTaskPane, gantt,
 };
 use crate::panes::running::{RunningPane, active_tasks};
 use crate::panes::scrub::{ScrubPane, track_area};
@@ -24,7 +25,7 @@ use crate::panes::trace::{self, TracePane, TraceSource};
 use crate::plan_text::{draft_rows, plan_rows};
 use crate::screen_areas::{PaneNeeds, ScreenPhase, SizeClass, graph_room, layout_screen};
 use crate::theme::ThemeRole;
-use crate::ui_state::{CardUi, PaneFocus};
+use crate::ui_state::{CardUi, PaneFocus, UiState};
 use crate::widgets::{ScreenLine, draw_pane_divider};
 use planwright_model::{Request, RequestKind, RunKind};
 use planwright_state::RunPhase;
@@ -95,9 +96,10 @@ impl SessionScreen {
             self.ui.focus = PaneFocus::Graph;
         }
         let revision = self.state().plan.current.clone();
-        self.graph.update_layout(revision.as_deref());
         let state = self.shown.as_deref().unwrap_or(&self.latest);
         self.plan.update_rows(state, &self.time_zone);
+        let folds = fold_request(&self.plan, &self.ui);
+        self.graph.update_layout(revision.as_deref(), folds);
         self.update_changes()?;
         self.follow_added_row();
         self.open_first_step();
@@ -105,7 +107,9 @@ impl SessionScreen {
         let asked = self.ui.graph.zoom.filter(|_| !needs.card || class == SizeClass::Wide);
         let (columns, rows) = graph_room(self.size, needs);
         let title_lines = if self.size.width >= 140 { 3 } else { 2 };
-        self.graph.choose_zoom(asked, GraphRoom { columns, rows, title_lines });
+        let room = GraphRoom { columns, rows, title_lines };
+        let folds = fold_request(&self.plan, &self.ui);
+        self.graph.choose_zoom(revision.as_deref(), asked, room, folds);
         let state = self.shown.as_deref().unwrap_or(&self.latest);
         self.plan.update_order(state, &self.ui.view);
         needs.graph = match self.ui.view.kind {
@@ -267,10 +271,11 @@ impl SessionScreen {
         let side = self.areas.side_graph;
         let pane = if side.is_empty() { self.areas.graph } else { side };
         let body = graph::graph_body(pane, &self.areas);
+        let selected = self.ui.graph.selected.as_ref();
         let selected =
-            self.ui.graph.selected.as_ref().and_then(|id| self.state().tasks.position(id));
-        self.graph.highlight_related(selected.map(|task| task as u32));
-        let reveal = selected.filter(|_| self.ui.graph.reveal).map(|task| task as u32);
+            selected.and_then(|id| self.graph.node_of(id, self.state().tasks.position(id)));
+        self.graph.highlight_related(selected);
+        let reveal = selected.filter(|_| self.ui.graph.reveal);
         if !body.is_empty() {
             let center = std::mem::take(&mut self.ui.graph.center);
             let found = reveal.filter(|_| center).zip(self.graph.drawing());
@@ -567,5 +572,15 @@ impl SessionScreen {
                 }
             }
         }
+    }
+}
+
+/// The groups of the plan and what the person folded.
+pub(super) fn fold_request<'a>(plan: &'a PlanCache, ui: &'a UiState) -> FoldRequest<'a> {
+    FoldRequest {
+        groups: &plan.groups,
+        folding: ui.graph.folding,
+        folded: &ui.view.folded,
+        opened: &ui.view.opened,
     }
 }

@@ -208,6 +208,7 @@ impl SessionScreen {
             KeyAction::RetryAllFailed => self.retry_all_failed(),
             KeyAction::CopyFailed => self.copy_failed(),
             KeyAction::Zoom => self.cycle_zoom(),
+            KeyAction::FoldGroup => self.toggle_group(),
             KeyAction::DueTask => self.select_due_task(),
             KeyAction::Mark => self.toggle_mark(),
             KeyAction::SortPrevious | KeyAction::SortNext => {

@@ -7,7 +7,7 @@ use ratatui::layout::{Position, Rect};
 use super::{ScreenEffect, SessionScreen};
 use crate::panes::files::FilesPane;
 use crate::panes::plan::{self, PlanView};
-use crate::panes::tabs::TabRow;
+use crate::panes::tabs::{TabRow, TabTarget};
 use crate::panes::trace::WindowRow;
 use crate::panes::{approval, graph, scrub, trace};
 use crate::ui_state::PaneFocus;
@@ -54,8 +54,11 @@ impl SessionScreen {
         if areas.tabs.contains(at) {
             let open = approval::card_count(self.state());
             let past = self.mode().is_past();
-            self.ui.focus = TabRow::tab_at(at.x, self.ui.view.kind, self.trace.total, open, past)
-                .unwrap_or(self.ui.focus);
+            match TabRow::tab_at(at.x, self.ui.view.kind, self.trace.total, open, past) {
+                Some(TabTarget::View(view)) => return Ok(self.switch_view(view)),
+                Some(TabTarget::Pane(focus)) => self.ui.focus = focus,
+                None => {}
+            }
             return Ok(ScreenEffect::Draw);
         }
         let panes = [
@@ -113,10 +116,7 @@ impl SessionScreen {
         let view = self.graph.view;
         let (x, y) = (view.x + i32::from(at.x - body.x), view.y + i32::from(at.y - body.y));
         let node = self.graph.drawing().and_then(|drawing| drawing.node_at(x, y));
-        if let Some(task) =
-            node.map(|node| node as usize).filter(|task| *task < self.state().tasks.len())
-        {
-            let id = self.state().tasks.id(task).clone();
+        if let Some(id) = node.and_then(|node| self.graph.node_id(node)).cloned() {
             self.ui.select_task(id);
         }
     }

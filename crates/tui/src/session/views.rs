@@ -1,10 +1,13 @@
 //! Turning between the views of the plan, and moving through those that are lists.
 
+use super::draw::fold_request;
 use super::{ScreenEffect, SessionScreen};
 use crate::keymap::KeyAction;
-use crate::panes::graph::next_zoom;
+use crate::panes::graph::{GroupFolding, next_zoom};
 use crate::panes::plan::{self, PlanView};
 use crate::ui_state::PaneFocus;
+use planwright_layout::drawing::Zoom;
+use planwright_model::TaskId;
 
 impl SessionScreen {
     /// Shows the plan another way. The selection stays.
@@ -27,7 +30,7 @@ impl SessionScreen {
     /// The next zoom of the graph, the next scale of the chart.
     pub(super) fn cycle_zoom(&mut self) -> ScreenEffect {
         match self.ui.view.kind {
-            PlanView::Graph => self.ui.graph.zoom = Some(next_zoom(self.graph.zoom)),
+            PlanView::Graph => self.cycle_graph_scale(),
             PlanView::Gantt => {
                 self.ui.view.zoom = (self.ui.view.zoom + 1) % self.plan.scales.len().max(1);
                 self.ui.view.column = 0;
@@ -35,6 +38,62 @@ impl SessionScreen {
             PlanView::Outline | PlanView::Table | PlanView::Timeline => {
                 return self.show_message("this view has one size");
             }
+        }
+        self.ui.graph.reveal = true;
+        ScreenEffect::Draw
+    }
+
+    /// Boxes, titles, dots, and where there are groups one box for each of them.
+    fn cycle_graph_scale(&mut self) {
+        let graph = &mut self.ui.graph;
+        let has_groups = !self.plan.groups.is_empty();
+        self.ui.view.opened.clear();
+        if self.graph.is_condensed() {
+            (graph.folding, graph.zoom) = (GroupFolding::Chosen, Some(Zoom::Boxes));
+        } else if has_groups && self.graph.zoom == Zoom::Dots {
+            (graph.folding, graph.zoom) = (GroupFolding::All, None);
+        } else {
+            (graph.folding, graph.zoom) = (GroupFolding::Chosen, Some(next_zoom(self.graph.zoom)));
+        }
+    }
+
+    /// Makes one box of the group that the selected task is in, or opens it.
+    pub(super) fn toggle_group(&mut self) -> ScreenEffect {
+        let Some(id) = self.ui.graph.selected.clone() else {
+            return self.show_message("no task is selected");
+        };
+        let task = self.state().tasks.position(&id);
+        let Some(group) = self.plan.groups.group_of(&id, task).cloned() else {
+            return self.show_message("this task is in no group");
+        };
+        if self.graph.node_of(&group, None).is_some() {
+            return self.open_group(&group);
+        }
+        self.ui.view.set_folded(&group, true);
+        self.ui.select_task(group.clone());
+        let folds = fold_request(&self.plan, &self.ui);
+        let revision = self.state().plan.current.clone();
+        self.graph.update_layout(revision.as_deref(), folds);
+        if self.ui.view.kind == PlanView::Graph && self.graph.node_of(&group, None).is_none() {
+            self.ui.view.set_folded(&group, false);
+            self.ui.select_task(id);
+            return self.show_message(
+                "this group can't be one box: a task outside comes between two of its own",
+            );
+        }
+        ScreenEffect::Draw
+    }
+
+    /// Shows the tasks of a folded group, the first of them selected.
+    fn open_group(&mut self, group: &TaskId) -> ScreenEffect {
+        let node = self.graph.node_of(group, None).and_then(|node| self.graph.node(node));
+        // The graph may be of a later moment than the state, which then has fewer tasks.
+        let tasks = &self.state().tasks;
+        let first = node.map(|node| node.first_task()).filter(|task| *task < tasks.len());
+        let first = first.map(|task| tasks.id(task).clone());
+        self.ui.view.set_folded(group, false);
+        if let Some(first) = first {
+            self.ui.select_task(first);
         }
         self.ui.graph.reveal = true;
         ScreenEffect::Draw
@@ -106,6 +165,9 @@ impl SessionScreen {
     /// Folds what holds others, or opens it again.
     pub(super) fn toggle_selected_fold(&mut self) -> ScreenEffect {
         if let Some(id) = self.ui.graph.selected.clone() {
+            if self.ui.view.kind == PlanView::Graph && self.graph.node_of(&id, None).is_some() {
+                return self.open_group(&id);
+            }
             self.ui.view.toggle_fold(&id);
             self.ui.graph.reveal = true;
         }

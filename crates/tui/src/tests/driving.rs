@@ -51,9 +51,9 @@ fn a_click_on_a_tab_turns_to_it() {
     let mut shown = Fixture::running().live();
     shown.draw(80, 24);
     for (column, focus) in [
-        (11, PaneFocus::Trace),
-        (24, PaneFocus::Output),
-        (32, PaneFocus::Approval),
+        (17, PaneFocus::Trace),
+        (30, PaneFocus::Output),
+        (38, PaneFocus::Approval),
         (3, PaneFocus::Graph),
         (70, PaneFocus::Graph),
     ] {

@@ -370,7 +370,19 @@ fn other_keys(request: &Request) -> Vec<AnswerRow> {
                 matches!(choice, ChoiceAction::UseRelaxation(_) | ChoiceAction::AcceptLate)
             })
     };
-    answer_rows(request).into_iter().filter(|row| !listed(row)).collect()
+    let mut rows: Vec<AnswerRow> =
+        answer_rows(request).into_iter().filter(|row| !listed(row)).collect();
+    if only_question(request).is_some() {
+        rows.push(AnswerRow {
+            action: KeyAction::Quit,
+            choices: Vec::new(),
+            label: "later".to_owned(),
+            consequence: "it stays in the inbox".to_owned(),
+            unavailable: None,
+            parts: Vec::new(),
+        });
+    }
+    rows
 }
 
 pub(super) fn draw_choice_card(

@@ -6,8 +6,10 @@ use ratatui::style::Style;
 
 use super::cache::GraphCache;
 use super::content;
+use super::groups::GraphNode;
 use crate::clock::{add_duration, format_time_of_day};
 use crate::glyphs::task_glyph;
+use crate::keymap::KeyAction;
 use crate::pane_context::{Pane, PaneContext};
 use crate::screen_areas::ScreenAreas;
 use crate::theme::ThemeRole;
@@ -16,7 +18,7 @@ use crate::widgets::{ScreenLine, draw_pane_rule, format_counted, styled_piece};
 use planwright_layout::drawing::{
     CellRole as Part, DrawingMarks, GraphDrawing, PlacedBox, Viewport, Zoom,
 };
-use planwright_state::RunPhase;
+use planwright_state::{RunPhase, SessionState, TaskCounts};
 use planwright_text::{truncate_end, units, wrap_words};
 
 /// Cells kept free around a selection that is brought into view.
@@ -115,12 +117,21 @@ pub(crate) fn graph_summary(cx: &PaneContext<'_>) -> String {
     if cx.graph.is_layout_deferred() {
         return "laying it out".to_owned();
     }
-    if cx.mode.is_past() { "as it was".to_owned() } else { String::new() }
+    let folded = match cx.graph.folded_groups() {
+        0 => String::new(),
+        count => format!("{} folded", format_counted(count, "group")),
+    };
+    let past = if cx.mode.is_past() { "as it was" } else { "" };
+    let parts = [folded.as_str(), past];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
 /// What is left and when it ends, or how much there is, as the rule says it.
 pub(crate) fn graph_facts(cx: &PaneContext<'_>) -> String {
     let Some(revision) = &cx.state.plan.current else { return String::new() };
+    if cx.mode.is_past() {
+        return progress_text(cx);
+    }
     let tasks = format_counted(revision.plan.tasks.len(), "task");
     // People work by the calendar, not by the clock.
     if cx.state.tasks.is_persons_plan() {
@@ -130,15 +141,39 @@ pub(crate) fn graph_facts(cx: &PaneContext<'_>) -> String {
     let left = content::longest_path_left(cx.state, cx.now).filter(|left| *left > 0);
     let Some(left) = left else { return tasks };
     let words = units::format_planned(left);
-    if cx.state.run.phase != RunPhase::Running || cx.mode.is_past() {
-        return format!("{tasks} · longest path: {words}");
+    match expected_end(cx) {
+        Some(end) => format!("longest path: {words} left, {end}"),
+        None => format!("{tasks} · longest path: {words}"),
     }
+}
+
+/// `done about 14:36`, while it runs.
+pub(crate) fn expected_end(cx: &PaneContext<'_>) -> Option<String> {
+    if cx.state.run.phase != RunPhase::Running || cx.mode.is_past() {
+        return None;
+    }
+    let left = content::longest_path_left(cx.state, cx.now).filter(|left| *left > 0)?;
     let end = add_duration(cx.now, std::time::Duration::from_secs(left * 60));
     let at = format_time_of_day(end, cx.time_zone);
     // A guess in minutes has no seconds.
     let at =
         at.rsplit_once(':').filter(|_| at.len() > 5).map_or(at.as_str(), |(minutes, _)| minutes);
-    format!("longest path: {words} left, done about {at}")
+    Some(format!("done about {at}"))
+}
+
+/// How far a run was at the moment that is shown, and what it had cost.
+fn progress_text(cx: &PaneContext<'_>) -> String {
+    let counts = cx.state.tasks.work_counts();
+    let done = units::format_part(counts.done as usize, counts.total() as usize);
+    let totals = &cx.state.totals;
+    let mut parts = vec![format!("{done} done")];
+    if totals.tokens > 0 {
+        parts.push(format!("{} tokens", units::format_whole_tokens(totals.tokens)));
+    }
+    if totals.cost.0 > 0 {
+        parts.push(totals.cost.to_string());
+    }
+    parts.join(" · ")
 }
 
 fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -160,7 +195,7 @@ pub(crate) fn draw_selection(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>)
         return;
     }
     let row = Rect { y: area.bottom() - 1, height: 1, ..area };
-    let Some(task) = selected_task(cx) else { return };
+    let Some(task) = selected_task(cx) else { return draw_selected_group(row, buf, cx) };
     let (_, role) = task_glyph(cx.state, task);
     let mut line = ScreenLine::new(buf, row);
     line.skip(1).put(content::title_of(cx.state, task), cx.theme.bold_style(role));
@@ -169,6 +204,57 @@ pub(crate) fn draw_selection(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>)
         if line.cells_left() > 8 {
             line.skip(3).put(&fact, cx.style(ThemeRole::Dim));
         }
+    }
+}
+
+/// The line about a folded group: how much is in it, how far it is, and how it is opened.
+fn draw_selected_group(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let node = selected_node(cx).and_then(|node| cx.graph.node(node));
+    let Some(GraphNode::Group { title, tasks, .. }) = node else { return };
+    let counts = group_counts(tasks, cx.state);
+    let role = group_glyph(&counts).1;
+    let dim = cx.style(ThemeRole::Dim);
+    let mut line = ScreenLine::new(buf, row);
+    line.skip(1).put(&planwright_text::clean_line(title), cx.theme.bold_style(role));
+    line.skip(3).put(&format_counted(tasks.len(), "task"), dim);
+    let named = [
+        (counts.failed, "failed"),
+        (counts.running, "running"),
+        (counts.yours, "yours"),
+        (counts.done, "done"),
+        (counts.skipped, "skipped"),
+        (counts.pending, "waiting"),
+    ];
+    for (count, word) in named.into_iter().filter(|(count, _)| *count > 0) {
+        line.skip(3).put(&format!("{count} {word}"), dim);
+    }
+    line.skip(3).put(&format!("{} unfolds", cx.keymap.key_hint(KeyAction::Open)), dim);
+}
+
+/// The box of what is selected: of its task, or of the folded group.
+pub(crate) fn selected_node(cx: &PaneContext<'_>) -> Option<u32> {
+    let id = cx.ui.graph.selected.as_ref()?;
+    cx.graph.node_of(id, cx.state.tasks.position(id))
+}
+
+/// How many tasks of a group are in which state.
+fn group_counts(tasks: &[usize], state: &SessionState) -> TaskCounts {
+    let mut counts = TaskCounts::default();
+    for task in tasks.iter().filter(|task| **task < state.tasks.len()) {
+        counts.add_task(state.tasks.row(*task).status);
+    }
+    counts
+}
+
+/// What stands for a group: the state of the task that needs a look most.
+fn group_glyph(counts: &TaskCounts) -> (char, ThemeRole) {
+    match counts {
+        counts if counts.failed > 0 => ('✗', ThemeRole::Failed),
+        counts if counts.running > 0 => ('►', ThemeRole::Running),
+        counts if counts.yours > 0 => ('@', ThemeRole::Yours),
+        counts if counts.total() > 0 && counts.done == counts.total() => ('✓', ThemeRole::Done),
+        counts if counts.skipped > 0 && counts.pending == 0 => ('»', ThemeRole::Skipped),
+        _ => ('·', ThemeRole::Waiting),
     }
 }
 
@@ -187,7 +273,7 @@ struct GraphPainter<'a, 'b> {
 impl GraphPainter<'_, '_> {
     fn paint(&self, buf: &mut Buffer) {
         let placed = self.cx.graph.revision_layout();
-        let selected = selected_task(self.cx).map(|task| task as u32);
+        let selected = selected_node(self.cx);
         let marks = DrawingMarks {
             selected,
             critical_nodes: placed.map_or(&[], |placed| &placed.critical_nodes),
@@ -237,15 +323,28 @@ impl GraphPainter<'_, '_> {
             Part::Edge => self.cx.style(ThemeRole::Edge),
             Part::Critical => self.cx.style(ThemeRole::EdgeCritical),
             Part::Lit => self.cx.style(ThemeRole::Focus),
-            Part::Frame(node) => self.frame_style(node as usize),
+            Part::Frame(node) => self.frame_style(node),
         }
     }
 
-    fn frame_style(&self, task: usize) -> Style {
-        if task >= self.cx.state.tasks.len() {
-            return self.cx.style(ThemeRole::Edge);
+    fn frame_style(&self, node: u32) -> Style {
+        match self.cx.graph.node(node) {
+            Some(GraphNode::Task(task)) if *task < self.cx.state.tasks.len() => {
+                self.cx.style(task_glyph(self.cx.state, *task).1)
+            }
+            Some(GraphNode::Group { tasks, .. }) => {
+                self.cx.style(group_glyph(&group_counts(tasks, self.cx.state)).1)
+            }
+            _ => self.cx.style(ThemeRole::Edge),
         }
-        self.cx.style(task_glyph(self.cx.state, task).1)
+    }
+
+    /// The task of a box; a folded group has none of its own.
+    fn task_of(&self, found: &PlacedBox) -> Option<usize> {
+        match self.cx.graph.node(found.node) {
+            Some(GraphNode::Task(task)) if *task < self.cx.state.tasks.len() => Some(*task),
+            _ => None,
+        }
     }
 
     /// The glyph of a task: its status, or what changed about it while a plan is asked about.
@@ -278,7 +377,10 @@ impl GraphPainter<'_, '_> {
     }
 
     fn draw_box(&self, found: &PlacedBox, buf: &mut Buffer) {
-        let task = found.node as usize;
+        if let Some(GraphNode::Group { title, tasks, .. }) = self.cx.graph.node(found.node) {
+            return self.draw_group_box(found, title, tasks, buf);
+        }
+        let Some(task) = self.task_of(found) else { return };
         let Some(node) =
             self.cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task))
         else {
@@ -299,8 +401,23 @@ impl GraphPainter<'_, '_> {
         self.draw_on_frame(found, found.y, &above, style, buf);
         let worker = format!(" {} ", truncate_end(content::task_worker(node), room + 2));
         self.draw_on_frame(found, found.y + found.h - 1, &worker, style, buf);
+        self.draw_box_title(found, content::title_of(self.cx.state, task), buf);
+    }
+
+    /// A folded group: how much of it is done above, how many tasks there are below.
+    fn draw_group_box(&self, found: &PlacedBox, title: &str, tasks: &[usize], buf: &mut Buffer) {
+        let counts = group_counts(tasks, self.cx.state);
+        let (glyph, role) = group_glyph(&counts);
+        let style = self.cx.style(role);
+        let above = format!(" {glyph} {} of {} done ", counts.done, tasks.len());
+        self.draw_on_frame(found, found.y, &above, style, buf);
+        let below = format!(" {} ", format_counted(tasks.len(), "task"));
+        self.draw_on_frame(found, found.y + found.h - 1, &below, style, buf);
+        self.draw_box_title(found, &format!("▸ {title}"), buf);
+    }
+
+    fn draw_box_title(&self, found: &PlacedBox, title: &str, buf: &mut Buffer) {
         let width = found.w - 4;
-        let title = content::title_of(self.cx.state, task);
         for (text, y) in title_lines(title, width as usize, (found.h - 2).max(1) as usize)
             .iter()
             .zip(found.y + 1..)
@@ -324,17 +441,14 @@ impl GraphPainter<'_, '_> {
     }
 
     fn draw_chip(&self, found: &PlacedBox, selected: bool, buf: &mut Buffer) {
-        let task = found.node as usize;
-        if task >= self.cx.state.tasks.len() {
-            return;
-        }
-        let (glyph, role) = self.node_glyph(task);
-        let title = self.cx.graph.chip_title(task);
+        let task = self.task_of(found);
+        let Some((glyph, role)) = self.box_glyph(found) else { return };
+        let title = self.cx.graph.chip_title(found.node as usize);
         let Some((area, cut)) = self.text_row(found.x, found.y, found.w) else { return };
         ClippedRow { area, cut, width: found.w }.draw(buf, |line| {
             let style = self.cx.style(role);
             let text = self.cx.style(ThemeRole::Text);
-            let flag = self.node_flag(task);
+            let flag = task.and_then(|task| self.node_flag(task));
             let focus = self.cx.theme.bold_style(ThemeRole::Focus);
             let (start, first) = if selected { ("[", focus) } else { flag.unwrap_or((" ", style)) };
             line.put(start, first).put(&format!("{glyph} "), style).put(title, text);
@@ -345,14 +459,19 @@ impl GraphPainter<'_, '_> {
         });
     }
 
+    /// The glyph of a box: of its task, or of the tasks in its group.
+    fn box_glyph(&self, found: &PlacedBox) -> Option<(char, ThemeRole)> {
+        match self.cx.graph.node(found.node)? {
+            GraphNode::Task(_) => self.task_of(found).map(|task| self.node_glyph(task)),
+            GraphNode::Group { tasks, .. } => {
+                Some(group_glyph(&group_counts(tasks, self.cx.state)))
+            }
+        }
+    }
+
     fn draw_dot(&self, found: &PlacedBox, selected: bool, buf: &mut Buffer) {
-        let task = found.node as usize;
-        let Some(at) =
-            self.screen_cell(found.x, found.y).filter(|_| task < self.cx.state.tasks.len())
-        else {
-            return;
-        };
-        let (glyph, role) = self.node_glyph(task);
+        let Some(at) = self.screen_cell(found.x, found.y) else { return };
+        let Some((glyph, role)) = self.box_glyph(found) else { return };
         buf[at].set_char(glyph).set_style(self.cx.style(role));
         if selected {
             buf[at].set_style(self.cx.style(ThemeRole::Selection));
@@ -365,7 +484,7 @@ impl GraphPainter<'_, '_> {
         let (right, below) = (body.right() - width - 1, body.bottom() - height);
         let at = |x, y| Rect { x, y, width, height };
         let corners = [at(right, below), at(right, body.y), at(body.x + 1, below)];
-        let selected = selected_task(self.cx).and_then(|task| self.drawing.box_of(task as u32));
+        let selected = selected_node(self.cx).and_then(|node| self.drawing.box_of(node));
         let hides = |corner: &Rect| {
             selected.is_some_and(|found| {
                 let left = found.x - self.view.x + i32::from(body.x);

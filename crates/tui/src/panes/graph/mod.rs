@@ -5,14 +5,16 @@
 mod cache;
 mod content;
 mod draw;
+mod groups;
 mod selection;
 mod shape;
 
-pub(crate) use cache::GraphCache;
+pub(crate) use cache::{FoldRequest, GraphCache, GroupFolding};
 pub(crate) use content::{task_worker, title_of};
 pub(crate) use draw::{
-    GraphPane, draw_selection, graph_body, graph_facts, graph_summary, selected_task,
+    GraphPane, draw_selection, expected_end, graph_body, graph_facts, graph_summary, selected_task,
 };
+pub(crate) use groups::TaskGroups;
 pub(crate) use selection::{GraphDirection, neighbor_task};
 pub(crate) use shape::GraphRoom;
 

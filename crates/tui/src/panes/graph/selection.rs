@@ -1,6 +1,6 @@
 //! Moving the selection: along edges the way they go, inside a layer across.
 
-use super::cache::GraphCache;
+use super::cache::{GraphCache, RevisionLayout};
 use planwright_layout::drawing::FlowDirection;
 use planwright_layout::{LayerItem, Layout};
 use planwright_model::TaskId;
@@ -15,14 +15,14 @@ pub(crate) enum GraphDirection {
     Down,
 }
 
-/// The task one step away from the selected one; without a selection the first task of the first layer.
+/// The task or folded group one step away from the selected one; without a selection the first box of the first layer.
 pub(crate) fn neighbor_task(
     cache: &GraphCache,
     state: &SessionState,
     selected: Option<&TaskId>,
     step: GraphDirection,
 ) -> Option<TaskId> {
-    let layout = &cache.revision_layout()?.layout;
+    let placed = cache.revision_layout()?;
     // Where edges go down, up and down go along them.
     let step = match (cache.flow, step) {
         (FlowDirection::Right, step) => step,
@@ -31,44 +31,43 @@ pub(crate) fn neighbor_task(
         (FlowDirection::Down, GraphDirection::Up) => GraphDirection::Left,
         (FlowDirection::Down, GraphDirection::Down) => GraphDirection::Right,
     };
-    let node = match selected.and_then(|id| state.tasks.position(id)) {
-        Some(task) => neighbor_index(layout, state, task, step)?,
-        None => layout.layers.first()?.iter().copied().find_map(item_node)? as usize,
+    let selected = selected.and_then(|id| cache.node_of(id, state.tasks.position(id)));
+    let node = match selected {
+        Some(node) => neighbor_node(placed, node, step)?,
+        None => placed.layout.layers.first()?.iter().copied().find_map(item_node)?,
     };
-    (node < state.tasks.len()).then(|| state.tasks.id(node).clone())
+    cache.node_id(node).cloned()
 }
 
-fn neighbor_index(
-    layout: &Layout,
-    state: &SessionState,
-    task: usize,
-    step: GraphDirection,
-) -> Option<usize> {
-    let place = layout.nodes.get(task)?;
+fn neighbor_node(placed: &RevisionLayout, node: u32, step: GraphDirection) -> Option<u32> {
+    let layout = &placed.layout;
+    let place = layout.nodes.get(node as usize)?;
+    let edges = placed.edges.iter();
     match step {
-        GraphDirection::Left => nearest_row(layout, place.row, state.tasks.dependencies(task)),
-        GraphDirection::Right => nearest_row(layout, place.row, state.tasks.dependents(task)),
+        GraphDirection::Left => {
+            let before = edges.filter(|(_, to)| *to == node).map(|(from, _)| *from);
+            nearest_row(layout, place.row, before)
+        }
+        GraphDirection::Right => {
+            let after = edges.filter(|(from, _)| *from == node).map(|(_, to)| *to);
+            nearest_row(layout, place.row, after)
+        }
         GraphDirection::Up | GraphDirection::Down => {
-            let nodes: Vec<u32> = layout
-                .layers
-                .get(place.layer as usize)?
-                .iter()
-                .copied()
-                .filter_map(item_node)
-                .collect();
-            let at = nodes.iter().position(|node| *node as usize == task)?;
+            let layer = layout.layers.get(place.layer as usize)?.iter().copied();
+            let nodes: Vec<u32> = layer.filter_map(item_node).collect();
+            let at = nodes.iter().position(|other| *other == node)?;
             let next = if step == GraphDirection::Up { at.checked_sub(1)? } else { at + 1 };
-            nodes.get(next).map(|node| *node as usize)
+            nodes.get(next).copied()
         }
     }
 }
 
-/// The task whose row is nearest; the upper one of two.
-fn nearest_row(layout: &Layout, row: u32, tasks: impl Iterator<Item = usize>) -> Option<usize> {
-    tasks
-        .filter_map(|task| Some((layout.nodes.get(task)?, task)))
-        .min_by_key(|(place, task)| (place.row.abs_diff(row), place.row, *task))
-        .map(|(_, task)| task)
+/// The box whose row is nearest; the upper one of two.
+fn nearest_row(layout: &Layout, row: u32, nodes: impl Iterator<Item = u32>) -> Option<u32> {
+    nodes
+        .filter_map(|node| Some((layout.nodes.get(node as usize)?, node)))
+        .min_by_key(|(place, node)| (place.row.abs_diff(row), place.row, *node))
+        .map(|(_, node)| node)
 }
 
 fn item_node(item: LayerItem) -> Option<u32> {
@@ -80,13 +79,28 @@ fn item_node(item: LayerItem) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
+    use super::super::cache::{FoldRequest, GroupFolding};
+    use super::super::groups::TaskGroups;
     use super::*;
     use crate::tests::fixture::Fixture;
+
+    fn lay_out(cache: &mut GraphCache, state: &SessionState) {
+        let (groups, none) = (TaskGroups::default(), HashSet::new());
+        let folds = FoldRequest {
+            groups: &groups,
+            folding: GroupFolding::default(),
+            folded: &none,
+            opened: &none,
+        };
+        cache.update_layout(state.plan.current.as_deref(), folds);
+    }
 
     fn walk(from: &str, steps: &[GraphDirection]) -> Vec<String> {
         let state = Fixture::release().approved().state();
         let mut cache = GraphCache::default();
-        cache.update_layout(state.plan.current.as_deref());
+        lay_out(&mut cache, &state);
         let mut at = TaskId::from(from);
         let mut seen = Vec::new();
         for step in steps {
@@ -129,7 +143,7 @@ mod tests {
         let state = Fixture::release().approved().state();
         let mut cache = GraphCache::default();
         cache.flow = FlowDirection::Down;
-        cache.update_layout(state.plan.current.as_deref());
+        lay_out(&mut cache, &state);
         let from = TaskId::from("audit");
         let step = |from: &TaskId, step| neighbor_task(&cache, &state, Some(from), step);
         assert_eq!(step(&from, GraphDirection::Down), Some("api".into()));
@@ -144,7 +158,7 @@ mod tests {
         let state = Fixture::release().approved().state();
         let mut cache = GraphCache::default();
         assert_eq!(neighbor_task(&cache, &state, None, GraphDirection::Right), None);
-        cache.update_layout(state.plan.current.as_deref());
+        lay_out(&mut cache, &state);
         assert!(neighbor_task(&cache, &state, None, GraphDirection::Right).is_some());
     }
 }

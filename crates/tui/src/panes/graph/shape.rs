@@ -22,6 +22,8 @@ const NARROW_COLUMNS: [u16; 2] = [13, 11];
 /// Larger graphs are not folded: the lines between the rows would say nothing any more.
 const MOST_FOLDED: usize = 120;
 
+/// How many drawings of a revision are kept.
+const KEPT_DRAWINGS: usize = 24;
 /// Plans of up to so many tasks keep their titles and are panned rather than drawn as dots, which say nothing.
 const MOST_PANNED: usize = 40;
 
@@ -54,6 +56,16 @@ pub(crate) struct DrawingShape {
     pub(crate) flow: DrawingFlow,
 }
 
+/// How well a drawing fits its pane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum DrawingFit {
+    /// It is larger than the pane.
+    Panned,
+    Dots,
+    Chips,
+    Boxes,
+}
+
 impl DrawingShape {
     fn boxes(columns: u16, title_lines: u16, flow: DrawingFlow) -> Self {
         Self { zoom: Zoom::Boxes, columns, rows: title_lines + 2, flow }
@@ -66,7 +78,14 @@ impl DrawingShape {
 
 impl RevisionLayout {
     /// The best shape for a pane; one that does not fit at the zoom asked for is panned.
-    pub(super) fn choose_shape(&mut self, asked: Option<Zoom>, room: GraphRoom) -> DrawingShape {
+    pub(super) fn choose_shape(
+        &mut self,
+        asked: Option<Zoom>,
+        room: GraphRoom,
+    ) -> (DrawingShape, DrawingFit) {
+        if self.drawings.len() > KEPT_DRAWINGS {
+            self.drawings.clear();
+        }
         let wants = |zoom: Zoom| asked.is_none() || asked == Some(zoom);
         let dots = DrawingShape { zoom: Zoom::Dots, columns: 1, rows: 1, flow: DrawingFlow::Right };
         let found = None
@@ -76,13 +95,19 @@ impl RevisionLayout {
                 let few = asked.is_none() && self.titles.len() <= MOST_PANNED;
                 Some(dots).filter(|_| wants(Zoom::Dots) && !few && self.fits(dots, room))
             });
+        let fit = match found.map(|shape| shape.zoom) {
+            None => DrawingFit::Panned,
+            Some(Zoom::Dots) => DrawingFit::Dots,
+            Some(Zoom::Chips) => DrawingFit::Chips,
+            Some(Zoom::Boxes) => DrawingFit::Boxes,
+        };
         let shape = found.unwrap_or(match asked {
             Some(Zoom::Boxes) => DrawingShape::boxes(BOX_COLUMNS.0, 2, DrawingFlow::Right),
             Some(Zoom::Dots) => dots,
             Some(Zoom::Chips) | None => DrawingShape::chips(CHIP_COLUMNS[2], DrawingFlow::Right),
         });
         self.draw(shape);
-        shape
+        (shape, fit)
     }
 
     /// Boxes as wide as the pane allows and the titles can use: to the right, else down, else in rows.

@@ -14,6 +14,7 @@ use super::outline_lines::{
 use super::rows::PlanTreeRows;
 use super::times::{BarMeasure, ChartOffsets, PlannedRow, PlannedSpan, dated_rows, scheduled_rows};
 use super::{PlanView, table, window};
+use crate::panes::graph::TaskGroups;
 use crate::panes::timeline::{RunBars, ran_order};
 use crate::plan_text::{
     DaySpan, DraftComparison, PlanRowChange, PlanRowKind, PlanTextRow, compare_rows, file_deadline,
@@ -70,6 +71,8 @@ impl PlanCacheKey {
 pub(crate) struct PlanCache {
     source: Option<PlanCacheKey>,
     pub(crate) rows: PlanTreeRows,
+    /// The groups that the graph may fold.
+    pub(crate) groups: TaskGroups,
     /// What each row says, in the order of the rows.
     pub(crate) text: Vec<PlanTextRow>,
     /// How the rows differ from the draft before, while that is asked about.
@@ -159,6 +162,7 @@ impl PlanCache {
             }
             (None, None) => PlanTreeRows::default(),
         };
+        self.groups = TaskGroups::from_rows(&self.rows);
         self.text = plan_rows(state, zone);
         if let Some(revision) = revision {
             self.offsets = ChartOffsets::from_plan(&revision.plan, &revision.facts);

@@ -30,7 +30,7 @@ use super::timeline;
 use crate::glyphs::task_glyph;
 use crate::keymap::KeyAction;
 use crate::pane_context::{Pane, PaneContext};
-use crate::plan_text::PlanRowKind;
+use crate::plan_text::{PlanRowKind, is_group_row};
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, styled_piece};
@@ -177,9 +177,16 @@ fn outline_facts(area: Rect, cx: &PaneContext<'_>) -> String {
     }
     let is = |kind| cx.plan.text.iter().filter(|row| row.kind == kind).count();
     let tasks = planwright_text::units::format_counted(is(PlanRowKind::Task), "task");
-    let phases = cx.plan.text.iter().filter(|row| row.kind == PlanRowKind::Phase && row.depth == 0);
+    let mut phases = cx
+        .plan
+        .text
+        .iter()
+        .filter(|row| row.kind == PlanRowKind::Phase && row.depth == 0)
+        .peekable();
+    let of_file = phases.peek().is_some_and(|row| is_group_row(&row.id));
+    let word = if of_file { "group" } else { "phase" };
     let phases = Some(phases.count()).filter(|count| *count > 0 && wide);
-    let phases = phases.map(|count| planwright_text::units::format_counted(count, "phase"));
+    let phases = phases.map(|count| planwright_text::units::format_counted(count, word));
     let counts: Vec<String> = [Some(tasks), phases].into_iter().flatten().collect();
     let key = |action| cx.keymap.key_hint(action);
     let views = (wide && cx.areas.side_graph.is_empty()).then(|| {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::plan_text::{PlanFileRow, file_rows, group_row_id};
 use planwright_model::{NodeTree, Plan, PlanNode, TaskId};
 use planwright_state::{TaskCounts, TaskStatus, TaskTable};
 
@@ -29,23 +30,29 @@ pub(crate) struct PlanTreeRows {
 }
 
 impl PlanTreeRows {
-    /// A plan without an outline: its tasks in the order in which they would be started.
+    /// A plan without an outline: its tasks in the order in which they would be started, under the groups they name.
     pub(crate) fn from_plan(plan: &Plan, order: &[TaskId]) -> Self {
-        let index: HashMap<&TaskId, usize> =
-            plan.tasks.iter().enumerate().map(|(at, task)| (&task.id, at)).collect();
-        let mut given = vec![false; plan.tasks.len()];
-        let mut places: Vec<usize> = Vec::with_capacity(plan.tasks.len());
-        let ordered = order.iter().filter_map(|id| index.get(id).copied());
-        for at in ordered.chain(0..plan.tasks.len()) {
-            if !std::mem::replace(&mut given[at], true) {
-                places.push(at);
+        let mut rows: Vec<PlanTreeRow> = Vec::with_capacity(plan.tasks.len());
+        let mut group = None;
+        for row in file_rows(plan, order) {
+            let at = rows.len();
+            match row {
+                PlanFileRow::Group(name) => {
+                    rows.push(PlanTreeRow { end: at + 1, ..group_row(name) });
+                    group = Some(at);
+                }
+                PlanFileRow::Task { at: task, grouped } => {
+                    let parent = group.filter(|_| grouped);
+                    let depth = usize::from(grouped);
+                    rows.push(PlanTreeRow { end: at + 1, parent, depth, ..leaf_row(plan, task) });
+                    if let Some(parent) = parent {
+                        rows[parent].end = at + 1;
+                        rows[parent].minutes = sum_minutes(&rows, parent);
+                    }
+                }
             }
         }
-        let rows = places
-            .into_iter()
-            .enumerate()
-            .map(|(row, at)| PlanTreeRow { end: row + 1, ..leaf_row(plan, at) });
-        Self::new(rows.collect())
+        Self::new(rows)
     }
 
     /// An outline with the tasks of the plan that came of it. The goal itself is the title of the screen, not a row.
@@ -135,6 +142,25 @@ impl PlanTreeRows {
             }
         }
         counts
+    }
+}
+
+/// The time of all that a group holds so far.
+fn sum_minutes(rows: &[PlanTreeRow], parent: usize) -> Option<u32> {
+    let minutes = rows[parent + 1..].iter().filter_map(|row| row.minutes);
+    Some(minutes.sum()).filter(|minutes| *minutes > 0)
+}
+
+fn group_row(name: &str) -> PlanTreeRow {
+    PlanTreeRow {
+        id: group_row_id(name),
+        title: name.to_owned(),
+        depth: 0,
+        task: None,
+        parent: None,
+        end: 0,
+        minutes: None,
+        milestone: false,
     }
 }
 
