@@ -51,7 +51,7 @@ use planwright_plan::confidence::{ConfidenceSettings, ConfidenceWeights};
 use planwright_spool::SpoolDirectory;
 use planwright_state::SessionState;
 use planwright_store::{OpenMode, Store, StoreError};
-use planwright_text::Redactor;
+use planwright_text::{LearnedSecrets, Redactor};
 use planwright_tools::machine_pools::MachinePools;
 use planwright_tools::{LocalProcessExecutor, ResultStore, TaskCache};
 use planwright_tui::{self as tui, UiSettings};
@@ -73,6 +73,8 @@ pub(crate) struct App {
     no_color: bool,
     /// Whether a screen is shown, whose terminal commands may borrow.
     has_screen: bool,
+    /// Secrets that turn up while a plan runs. Everything of this process that redacts knows them.
+    learned_secrets: LearnedSecrets,
     /// Secrets of the plan that is about to run.
     plan_secrets: PlanSecrets,
     /// Whether commands run although nothing has changed.
@@ -125,9 +127,11 @@ impl App {
             data_dir,
             no_color,
             has_screen: !shared.headless && !shared.plain,
+            learned_secrets: LearnedSecrets::default(),
             plan_secrets,
             ignore_cache,
         };
+        crate::diagnostics::share_learned_secrets(&app.learned_secrets);
         app.cover_log();
         Ok(app)
     }
@@ -228,9 +232,11 @@ impl App {
             Some(dir) => Arc::new(FileCapabilityCache::new(dir.join(FileCapabilityCache::FILE))),
             None => Arc::new(MemoryCapabilityCache::default()),
         };
-        ModelFactory::new(self.settings.models.clone(), cache).with_key_observer(KeyObserver(
-            Arc::new(|key| crate::diagnostics::add_secrets([key.expose().to_owned()])),
-        ))
+        let observer =
+            KeyObserver(Arc::new(|key| crate::diagnostics::add_secrets([key.expose().to_owned()])));
+        ModelFactory::new(self.settings.models.clone(), cache)
+            .with_key_observer(observer)
+            .with_learned_secrets(self.learned_secrets.clone())
     }
 
     /// The person's own prompts, by the name of the built-in one they replace.
@@ -288,7 +294,6 @@ impl App {
             react_tracing: self.settings.enable_react_tracing.value,
             tool_affinity: self.settings.enable_tool_affinity.value,
         };
-        // A secret that a command learns later is covered for all who share it.
         let redactor = self.redactor();
         EngineOptions {
             jobs: self.settings.jobs.value.initial(),

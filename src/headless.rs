@@ -1,6 +1,7 @@
 //! The same records and commands, printed as lines instead of drawn.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
@@ -8,8 +9,8 @@ use tokio::sync::{mpsc, watch};
 pub(crate) use plan_printing::PlanPrinting;
 use planwright_drafting::offline::kind::SURE_SCORE;
 use planwright_model::event::{
-    ApprovalEvent, CallEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record,
-    RunEvent,
+    ApprovalEvent, CallEvent, CloseReason, Command, DraftedCommand, Event, PlanEvent,
+    PlanningEvent, Record, RunEvent, WaitingForPerson, WaitingLine,
 };
 use planwright_model::limits::MAX_WAITING_ATTEMPTS;
 use planwright_model::request::RequestDetail;
@@ -20,7 +21,9 @@ use planwright_model::{
 };
 use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::trace::{TraceEntry, TraceEntryKind};
-use planwright_state::{OpenRequest, PlanningSlice, RunPhase, SessionState, TaskStatus};
+use planwright_state::{
+    OpenRequest, PlannedCommand, PlanningSlice, RunPhase, SessionState, TaskStatus,
+};
 use planwright_text as text;
 use progress::HeadlessProgress;
 
@@ -212,7 +215,7 @@ impl<L: LineSink> SessionFollower<L> {
             self.print_open_plan()?;
             self.show_drafted_commands();
             for open in self.state.requests.open.values() {
-                // Without anybody to ask, a task that used up its iterations, or whose agent asks, fails.
+                // Without anybody to ask, a task that used up its iterations fails. A retry continues it.
                 let at_limit = (fails_unanswered(&open.request.kind) && !self.waits_for_answers)
                     .then(|| Answer::from(ChoiceAction::StopTask));
                 if !self.answers.answered.contains(&open.request.id)
@@ -473,23 +476,19 @@ pub(crate) fn readable_line(entry: &TraceEntry, time_zone: &jiff::tz::TimeZone) 
 }
 
 /// What waits for the person, as one object.
-pub(crate) fn waiting_json(session: &SessionId, state: &SessionState) -> serde_json::Value {
-    let yours: Vec<_> = state
+pub(crate) fn waiting_line(session: &SessionId, state: &SessionState) -> WaitingLine {
+    let tasks = state
         .tasks
         .iter()
         .filter(|(_, row)| row.status == TaskStatus::Yours)
-        .map(|(id, _)| id)
+        .map(|(id, _)| id.clone())
         .collect();
-    let requests: Vec<_> = state.requests.open.values().map(|open| &open.request).collect();
-    let mut waiting = serde_json::json!({ "session": session.as_str(), "waiting": {
-        "requests": requests,
-        "tasks": yours,
-        "drafted_commands": drafted_json(state),
-    } });
-    if let Some(failure) = model_failure(state) {
-        waiting["model_failure"] = failure.into();
+    let requests = state.requests.open.values().map(|open| Arc::clone(&open.request)).collect();
+    WaitingLine {
+        session: session.clone(),
+        waiting: WaitingForPerson { requests, tasks, drafted_commands: drafted_commands(state) },
+        model_failure: model_failure(state).map(str::to_owned),
     }
-    waiting
 }
 
 /// Why the model that drafts failed, while nobody has decided what follows from it.
@@ -499,12 +498,13 @@ pub(crate) fn model_failure(state: &SessionState) -> Option<&str> {
 }
 
 /// The commands of the plan that the person did not write, as they would run.
-pub(crate) fn drafted_json(state: &SessionState) -> serde_json::Value {
-    let drafted = state.drafted_commands();
-    let commands = drafted
-        .iter()
-        .map(|planned| serde_json::json!({ "task": planned.task, "command": planned.command }));
-    commands.collect()
+pub(crate) fn drafted_commands(state: &SessionState) -> Vec<DraftedCommand> {
+    let drafted = state.drafted_commands().into_iter();
+    let command = |planned: PlannedCommand<'_>| DraftedCommand {
+        task: planned.task.clone(),
+        command: planned.command.to_owned(),
+    };
+    drafted.map(command).collect()
 }
 
 /// Whether a question is about the kind of plan.
@@ -512,23 +512,20 @@ fn asks_kind(questions: &[PlanQuestion]) -> bool {
     questions.iter().any(|question| question.key == KIND_QUESTION)
 }
 
-/// Whether a task fails where nobody answers its agent.
+/// Whether a task fails where nobody answers: at a limit of its own. What its agent asks stays open instead.
 fn fails_unanswered(kind: &RequestKind) -> bool {
-    matches!(
-        kind,
-        RequestKind::TaskCap { .. }
-            | RequestKind::AgentQuestion { .. }
-            | RequestKind::PartlyDone { .. }
-    )
+    matches!(kind, RequestKind::TaskCap { .. })
 }
 
 /// Whether an answer is about something that must be seen before it is given.
-fn is_about_call(kind: &RequestKind) -> bool {
+fn shows_details(kind: &RequestKind) -> bool {
     matches!(
         kind,
         RequestKind::Permission { .. }
             | RequestKind::InDoubt { .. }
             | RequestKind::ChangeReview { .. }
+            | RequestKind::AgentQuestion { .. }
+            | RequestKind::PartlyDone { .. }
     )
 }
 
@@ -595,7 +592,7 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
         if request.kind == RequestKind::Escalation {
             lines.extend(ways_out(request));
         }
-        if is_about_call(&request.kind) {
+        if shows_details(&request.kind) {
             let shown = |detail: &RequestDetail| {
                 text::clean_line(&format!("   {}: {}", detail.label, detail.text)).into_owned()
             };

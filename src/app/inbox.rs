@@ -1,14 +1,15 @@
 //! Answers and commands from other processes: the holder of a session takes them, everybody else leaves them.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use planwright_engine::SessionHandle;
+use planwright_engine::{LeftCommand, SessionHandle};
 use planwright_model::event::{AgentEvent, ApprovalEvent, Command, Event, PlanningEvent};
 use planwright_model::{Actor, Answer, RequestId, SessionId, TaskId};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use planwright_store::{InboxAnswer, Store, StoreError};
+use planwright_store::{InboxAnswer, InboxKey, InboxLetter, SideWrite, Store, StoreError};
 
 /// How often the holder looks.
 const HOLDER_POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -21,62 +22,96 @@ const COMMANDS: usize = 64;
 /// How long a holder that is alive may take; a machine that is asleep or overloaded is no reason to hang.
 const HOLDER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Passes on what is left for a session for as long as it is worked on here. The driver decides on it as on any command. What
-/// was left before is passed on at once, and the handle names it.
+/// Passes on what is left for a session for as long as it is worked on here. The driver decides on it as on any command, and
+/// removes it from the inbox in the commit that journals what became of it. The handle names what was left before.
 pub(crate) fn forward_answers(store: &Store, handle: &mut SessionHandle) {
-    let before: Vec<Command> = if store.has_inbox_answers(&handle.id).unwrap_or_default() {
-        let taken = store.take_answers(&handle.id).unwrap_or_else(|error| {
-            tracing::warn!(%error, "answers in the inbox cannot be taken");
-            Vec::new()
-        });
-        taken.iter().filter_map(answer_command).collect()
-    } else {
-        Vec::new()
+    let mut forwarder = LetterForwarder {
+        store: store.clone(),
+        session: handle.id.clone(),
+        letters: handle.letters.downgrade(),
+        forwarded: BTreeSet::new(),
     };
-    for command in &before {
-        if let Command::Answer { id, answer, .. } = command {
+    let before = forwarder.new_commands();
+    for letter in &before {
+        if let Command::Answer { id, answer, .. } = &letter.command {
             handle.left_answers.push((*id, answer.action));
         }
     }
-    let (store, id) = (store.clone(), handle.id.clone());
-    let commands = handle.commands.downgrade();
-    tokio::spawn(async move {
-        for command in before {
-            let Some(commands) = commands.upgrade() else { return };
-            if commands.send(command).await.is_err() {
-                return;
-            }
-        }
+    tokio::spawn(forwarder.run(before));
+}
+
+/// Reads the inbox of one session. Letters stay there until they are journaled, so it remembers which ones it has passed on.
+struct LetterForwarder {
+    store: Store,
+    session: SessionId,
+    letters: mpsc::WeakSender<LeftCommand>,
+    forwarded: BTreeSet<InboxKey>,
+}
+
+impl LetterForwarder {
+    async fn run(mut self, before: Vec<LeftCommand>) {
+        let mut found = before;
         loop {
-            tokio::time::sleep(HOLDER_POLL_INTERVAL).await;
-            let Some(commands) = commands.upgrade() else { return };
-            if commands.is_closed() {
+            let Some(letters) = self.letters.upgrade() else { return };
+            for letter in found {
+                if letters.send(letter).await.is_err() {
+                    return;
+                }
+            }
+            if letters.is_closed() {
                 return;
             }
-            // A store that is busy is looked at again in a moment.
-            let waiting = store.has_inbox_answers(&id).unwrap_or_else(|error| {
-                tracing::debug!(%error, "the inbox cannot be looked into");
-                false
+            drop(letters);
+            tokio::time::sleep(HOLDER_POLL_INTERVAL).await;
+            let looked = tokio::task::spawn_blocking(move || {
+                let found = self.new_commands();
+                (self, found)
             });
-            if !waiting {
-                continue;
-            }
-            let (from, session) = (store.clone(), id.clone());
-            let taken = tokio::task::spawn_blocking(move || from.take_answers(&session)).await;
-            let taken = taken.map_err(anyhow::Error::from).and_then(|taken| Ok(taken?));
-            let letters = taken.unwrap_or_else(|error| {
-                tracing::warn!(%error, "answers in the inbox cannot be taken");
-                Vec::new()
-            });
-            for letter in letters {
-                if let Some(command) = answer_command(&letter)
-                    && commands.send(command).await.is_err()
-                {
+            match looked.await {
+                Ok(looked) => (self, found) = looked,
+                Err(error) => {
+                    tracing::error!(%error, "nobody looks into the inbox any more");
                     return;
                 }
             }
         }
-    });
+    }
+
+    /// What was left since the last look. A store that is busy is looked at again in a moment.
+    fn new_commands(&mut self) -> Vec<LeftCommand> {
+        let found = self.read_letters().unwrap_or_else(|error| {
+            tracing::debug!(%error, "the inbox cannot be looked into");
+            Vec::new()
+        });
+        let mut new = Vec::new();
+        for InboxLetter { key, answer } in found {
+            if !self.forwarded.insert(key) {
+                continue;
+            }
+            match answer_command(&answer) {
+                Some(command) => new.push(LeftCommand { key, command }),
+                // Nobody can ever act on it.
+                None => self.remove_letter(key),
+            }
+        }
+        new
+    }
+
+    fn read_letters(&mut self) -> Result<Vec<InboxLetter>, StoreError> {
+        // Asked first, because it costs next to nothing.
+        let found = match self.store.has_inbox_answers(&self.session)? {
+            true => self.store.inbox_letters(&self.session)?,
+            false => Vec::new(),
+        };
+        self.forwarded.retain(|key| found.iter().any(|letter| letter.key == *key));
+        Ok(found)
+    }
+
+    fn remove_letter(&self, key: InboxKey) {
+        if let Err(error) = self.store.write_side_data(vec![SideWrite::RemoveLetter(key)]) {
+            tracing::warn!(%error, "a letter that cannot be read stays in the inbox");
+        }
+    }
 }
 
 fn answer_command(letter: &InboxAnswer) -> Option<Command> {
@@ -182,7 +217,7 @@ pub(crate) fn deliver_command(
 ) -> anyhow::Result<AnswerDelivery> {
     let mut history = super::session_history(store, id)?;
     let mut seen = history.head_seq()?;
-    let number = store.post_answer(id, command_letter(command)?)?;
+    let key = store.post_answer(id, command_letter(command)?)?;
     let reader = store.reader()?;
     let begun = std::time::Instant::now();
     let mut taken: Option<std::time::Instant> = None;
@@ -198,7 +233,7 @@ pub(crate) fn deliver_command(
                 return Ok(AnswerDelivery::Refused(why.to_string()));
             }
         }
-        if taken.is_none() && !reader.is_answer_waiting(number)? {
+        if taken.is_none() && !reader.is_answer_waiting(key)? {
             taken = Some(std::time::Instant::now());
         }
         if taken.is_some_and(|at| at.elapsed() >= REFUSAL_WAIT) {
@@ -207,7 +242,7 @@ pub(crate) fn deliver_command(
         let held = store.lease_holder(id)?.is_some();
         if taken.is_none()
             && (!held || begun.elapsed() >= HOLDER_TIMEOUT)
-            && withdraw_answer(store, &reader, number)?
+            && withdraw_answer(store, &reader, key)?
         {
             return Ok(if held { AnswerDelivery::NoReaction } else { AnswerDelivery::NobodyThere });
         }
@@ -234,7 +269,7 @@ fn deliver_letter(
 ) -> anyhow::Result<AnswerDelivery> {
     let mut history = super::session_history(store, id)?;
     let before = history.head_seq()?;
-    let number = store.post_answer(id, letter)?;
+    let key = store.post_answer(id, letter)?;
     let reader = store.reader()?;
     let begun = std::time::Instant::now();
     let mut seen = before;
@@ -249,8 +284,7 @@ fn deliver_letter(
             }
         }
         let held = store.lease_holder(id)?.is_some();
-        if (!held || begun.elapsed() >= HOLDER_TIMEOUT) && withdraw_answer(store, &reader, number)?
-        {
+        if (!held || begun.elapsed() >= HOLDER_TIMEOUT) && withdraw_answer(store, &reader, key)? {
             return Ok(if held { AnswerDelivery::NoReaction } else { AnswerDelivery::NobodyThere });
         }
         // It was taken, and whoever took it is gone without a word: nothing came of it.
@@ -266,9 +300,9 @@ fn deliver_letter(
 fn withdraw_answer(
     store: &Store,
     reader: &planwright_store::StoreReader,
-    number: i64,
+    key: InboxKey,
 ) -> Result<bool, StoreError> {
-    Ok(reader.is_answer_waiting(number)? && store.withdraw_answer(number)?)
+    Ok(reader.is_answer_waiting(key)? && store.withdraw_answer(key)?)
 }
 
 fn delivery_outcome(event: &Event, request: RequestId) -> Option<AnswerDelivery> {

@@ -18,12 +18,12 @@ impl App {
         self.redactor_with::<&str>([])
     }
 
-    /// The same with further secrets.
+    /// The same with further secrets. What a command prints as a secret later is known to all of them.
     pub(crate) fn redactor_with<S: AsRef<str>>(
         &self,
         secrets: impl IntoIterator<Item = S>,
     ) -> Redactor {
-        Redactor::with_variables(self.secret_variables(), secrets)
+        Redactor::with_variables(self.secret_variables(), secrets).sharing(&self.learned_secrets)
     }
 
     /// What must not show anywhere: keys of model providers, tokens of servers of tools, and values of variables that

@@ -11,7 +11,8 @@ use crate::headless::drafted_commands::{
     approval_command, approves_drafted, command_lines, names_revision,
 };
 use crate::headless::reply;
-use planwright_model::{Answer, Request, RequestId, RequestKind, SessionId};
+use planwright_model::event::AnsweredLine;
+use planwright_model::{Answer, ChoiceAction, Request, RequestId, RequestKind, SessionId};
 use planwright_state::SessionState;
 use planwright_store::Store;
 
@@ -46,7 +47,7 @@ pub(super) fn execute_answer(shared: &SharedArgs, args: &AnswerArgs) -> anyhow::
     }
     if store.lease_holder(&id)?.is_some() {
         match inbox::deliver_answer(&store, &id, request, &answer)? {
-            AnswerDelivery::Taken => return Ok(report_answered(shared, &id, request)?),
+            AnswerDelivery::Taken => return report_answered(shared, &id, request),
             AnswerDelivery::Refused(why) => {
                 return Err(CliProblem::failed(format!("the answer was turned down: {why}"))
                     .with_remedy(format!(
@@ -163,8 +164,23 @@ fn resolve_answer(
         CliProblem::usage(format!("\"{text}\" does not answer {}", open.request.id))
             .with_remedy(takes)
     })?;
+    if is_agent_request(&open.request.kind) && needs_words(&answer) {
+        let what = format!("\"{text}\" does not answer {}", open.request.id);
+        return Err(CliProblem::usage(what).with_remedy("say it in your own words").into());
+    }
     let unseen = unseen_commands(id, &open.request, &answer, &state, args);
     Ok(ResolvedAnswer { request: open.request.id, answer, unseen })
+}
+
+/// Whether an agent waits for words of the person.
+fn is_agent_request(kind: &RequestKind) -> bool {
+    matches!(kind, RequestKind::AgentQuestion { .. } | RequestKind::PartlyDone { .. })
+}
+
+/// Whether only the label of an answer in words was typed.
+fn needs_words(answer: &Answer) -> bool {
+    matches!(answer.action, ChoiceAction::Reply | ChoiceAction::RequestChanges)
+        && answer.text.as_deref().unwrap_or_default().trim().is_empty()
 }
 
 /// The process that holds the session has the answer and goes on.
@@ -172,9 +188,10 @@ fn report_answered(
     shared: &SharedArgs,
     id: &SessionId,
     request: RequestId,
-) -> std::io::Result<CliExit> {
+) -> anyhow::Result<CliExit> {
     let line = if shared.json {
-        serde_json::json!({ "session": id, "answered": request }).to_string()
+        let line = AnsweredLine { session: id.clone(), answered: request, next: None };
+        serde_json::to_string(&line)?
     } else {
         format!(
             "session {}: {request} is answered; the process that works on it continues",
@@ -197,7 +214,8 @@ fn leave_answer(
     let short = id.short_id();
     let resume = format!("planwright resume {short}");
     let line = if shared.json {
-        serde_json::json!({ "session": id, "answered": request, "next": resume }).to_string()
+        let (session, next) = (id.clone(), Some(resume));
+        serde_json::to_string(&AnsweredLine { session, answered: request, next })?
     } else {
         format!(
             "session {short}: {request} is answered; no process works on it, go on with: {resume}"

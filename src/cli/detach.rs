@@ -9,6 +9,7 @@ use anyhow::Context;
 
 use super::{CliExit, SharedArgs, StdoutWriter, eprint_line};
 use planwright_model::SessionId;
+use planwright_model::event::DetachedLine;
 
 /// The flag that starts a run in the background.
 const DETACH: &str = "--detach";
@@ -40,7 +41,7 @@ pub(super) fn start_in_background(shared: &SharedArgs, input: Stdio) -> anyhow::
     let (short, pid) = (id.short_id(), child.id());
     let mut out = StdoutWriter::new();
     if shared.json {
-        out.write_line(&serde_json::json!({ "session": id, "pid": pid }).to_string())?;
+        out.write_line(&serde_json::to_string(&DetachedLine { session: id, pid })?)?;
         return Ok(CliExit::Success);
     }
     out.write_line(id.as_str())?;

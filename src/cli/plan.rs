@@ -265,3 +265,50 @@ fn said_reading(talk: &planwright_state::PlanningSlice, today: jiff::civil::Date
         ..GoalReading::default()
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::FileTypeExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_stays_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("plan.md");
+        for text in ["a longer first text\n", "second\n"] {
+            write_atomically(&path, text).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_named_pipe_is_written_to_and_never_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let (pipe, link) = (dir.path().join("pipe"), dir.path().join("link"));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::os::unix::fs::symlink(&pipe, &link).unwrap();
+        for path in [&pipe, &link] {
+            let from = pipe.clone();
+            let reader = std::thread::spawn(move || std::fs::read_to_string(from));
+            write_atomically(path, "what is exported\n").unwrap();
+            // A reader of a pipe that was replaced would wait forever.
+            let kind = std::fs::metadata(&pipe).unwrap().file_type();
+            assert!(kind.is_fifo(), "{} is not a pipe any more", pipe.display());
+            assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+            assert_eq!(reader.join().unwrap().unwrap(), "what is exported\n");
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left beside it");
+    }
+
+    #[test]
+    fn what_leads_to_a_device_is_written_to_and_never_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        write_atomically(&link, "gone\n").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(std::fs::metadata(&link).unwrap().file_type().is_char_device());
+    }
+}

@@ -378,8 +378,11 @@ pub(super) fn report_waiting(id: &SessionId, state: &SessionState, json: bool) {
         return;
     }
     if json {
-        // The session is closed and saved; that nobody reads this changes nothing about it.
-        let _ = StdoutWriter::new().write_line(&headless::waiting_json(id, state).to_string());
+        match serde_json::to_string(&headless::waiting_line(id, state)) {
+            // The session is closed and saved; that nobody reads this changes nothing about it.
+            Ok(line) => drop(StdoutWriter::new().write_line(&line)),
+            Err(error) => tracing::error!(%error, "what is waited for cannot be written"),
+        }
     }
     report_needs_person(id, state);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planwright_text::{Redactor, clean_line, from_bytes_lossy};
+use planwright_text::{LearnedSecrets, Redactor, clean_line, from_bytes_lossy};
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::rotating_file::RotatingLogFile;
@@ -19,6 +19,7 @@ pub(super) struct LogSink {
 #[derive(Default)]
 struct SecretCover {
     secrets: BTreeSet<String>,
+    learned: LearnedSecrets,
     redactor: Redactor,
 }
 
@@ -38,8 +39,15 @@ impl LogSink {
         let before = cover.secrets.len();
         cover.secrets.extend(secrets);
         if cover.secrets.len() > before {
-            cover.redactor = Redactor::new(&cover.secrets);
+            cover.redactor = Redactor::new(&cover.secrets).sharing(&cover.learned);
         }
+    }
+
+    /// Covers what is learned from now on. What was shared before is not needed any more: one process has one such list.
+    pub(super) fn share_learned_secrets(&self, learned: &LearnedSecrets) {
+        let mut cover = self.cover.lock().unwrap_or_else(PoisonError::into_inner);
+        cover.learned = learned.clone();
+        cover.redactor = Redactor::new(&cover.secrets).sharing(learned);
     }
 
     /// The line as it may be kept. A secret over several lines shows before they are joined to one, a secret with
@@ -158,8 +166,13 @@ mod tests {
         source.make_writer().write_all(b"first\nERROR forged line tr0ub4dor-x\n").unwrap();
         sink.add_secrets(["tr0ub4dor-x".to_owned()]);
         source.make_writer().write_all(b"tr0ub4dor-x\n").unwrap();
+        let learned = LearnedSecrets::default();
+        sink.share_learned_secrets(&learned);
+        learned.add("printed-by-a-command");
+        source.make_writer().write_all(b"printed-by-a-command tr0ub4dor-x\n").unwrap();
         let text = std::fs::read_to_string(path).unwrap();
-        assert_eq!(text.lines().count(), 2, "{text}");
-        assert!(text.ends_with("\n[redacted:loaded_key]\n"), "{text}");
+        assert_eq!(text.lines().count(), 3, "{text}");
+        let covered = "[redacted:loaded_key]";
+        assert!(text.ends_with(&format!("\n{covered}\n{covered} {covered}\n")), "{text}");
     }
 }

@@ -16,6 +16,7 @@ use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use planwright_text::LearnedSecrets;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
@@ -100,6 +101,13 @@ pub(crate) fn is_logging() -> bool {
 pub(crate) fn add_secrets(secrets: impl IntoIterator<Item = String>) {
     if let Some(sink) = ACTIVE_LOG.get() {
         sink.add_secrets(secrets);
+    }
+}
+
+/// Covers secrets that turn up later, too.
+pub(crate) fn share_learned_secrets(learned: &LearnedSecrets) {
+    if let Some(sink) = ACTIVE_LOG.get() {
+        sink.share_learned_secrets(learned);
     }
 }
 

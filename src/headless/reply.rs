@@ -68,6 +68,10 @@ fn answer_in_words(request: &Request, text: &str) -> Option<Answer> {
         .then(|| Answer::with_text(A::Reply, text))
 }
 
+fn is_agent_question(request: &Request) -> bool {
+    matches!(request.kind, RequestKind::AgentQuestion { .. })
+}
+
 /// The replies that a request takes, as they are typed.
 pub(crate) fn reply_options(request: &Request) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -84,6 +88,8 @@ pub(crate) fn reply_options(request: &Request) -> Vec<String> {
             A::SkipQuestions => "skip".to_owned(),
             A::Ideas => "ideas".to_owned(),
             A::Decline => "decline".to_owned(),
+            // An answer that an agent offers is typed as it is offered.
+            A::PickOption(_) if is_agent_question(request) => choice.label.clone(),
             A::UseRelaxation(number) | A::PickOption(number) => format!("use {number}"),
             A::RequestChanges => "propose changes: …".to_owned(),
             A::Deny => "deny: …".to_owned(),

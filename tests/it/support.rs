@@ -168,7 +168,7 @@ impl TaskExecutor for Script {
 pub struct Bench {
     pub store: Store,
     pub id: SessionId,
-    _dir: Option<tempfile::TempDir>,
+    dir: Option<tempfile::TempDir>,
 }
 
 impl Bench {
@@ -185,12 +185,12 @@ impl Bench {
                 summary: SessionSummary::default(),
             })
             .unwrap();
-        Self { store, id, _dir: Some(dir) }
+        Self { store, id, dir: Some(dir) }
     }
 
     /// An existing session in a store that belongs to another owner.
     pub fn of_session(store: Store, id: SessionId) -> Self {
-        Self { store, id, _dir: None }
+        Self { store, id, dir: None }
     }
 
     pub fn start(&self, runner: Script, jobs: u32, first: Vec<Event>) -> SessionHandle {
@@ -224,6 +224,12 @@ impl Bench {
             ..EngineOptions::with_executor(Arc::new(runner))
         };
         engine::start_session(journal, state, first, options)
+    }
+
+    /// The file that says who holds the session.
+    pub fn lock_file(&self) -> std::path::PathBuf {
+        let dir = self.dir.as_ref().expect("the store is the bench's own");
+        dir.path().join("locks").join(format!("{}.lock", self.id))
     }
 
     pub fn history(&self) -> History {

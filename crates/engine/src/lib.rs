@@ -37,7 +37,7 @@ use planwright_model::{
     ChoiceAction, NotifyCause, PolicyOverride, RequestId, RunCapSettings, Seq, SessionId,
 };
 use planwright_state::SessionState;
-use planwright_store::{Journal, JournalBatch, SideWrite};
+use planwright_store::{InboxKey, Journal, JournalBatch, SideWrite};
 use planwright_text::Redactor;
 use planwright_tools::TaskExecutor;
 use planwright_tools::machine_pools::MachinePools;
@@ -162,12 +162,22 @@ impl std::fmt::Debug for EngineOptions {
     }
 }
 
+/// A command that somebody left in the inbox of the session. It is removed there in the commit that journals what became of
+/// it.
+#[derive(Clone, Debug)]
+pub struct LeftCommand {
+    pub key: InboxKey,
+    pub command: Command,
+}
+
 /// A session that is being worked on.
 #[derive(Debug)]
 pub struct SessionHandle {
     pub id: SessionId,
     /// Wishes go in here; dropping all senders closes the session.
     pub commands: mpsc::Sender<Command>,
+    /// Commands that others left for the session go in here.
+    pub letters: mpsc::Sender<LeftCommand>,
     /// The last event from before this process took the session up.
     pub begun: Seq,
     /// The number of the last durable event.
@@ -181,6 +191,7 @@ impl SessionHandle {
     /// Waits until the driver has let go of the session.
     pub async fn wait_until_closed(self) -> Result<(), EngineError> {
         drop(self.commands);
+        drop(self.letters);
         match self.driver.await {
             Ok(result) => result,
             Err(error) => Err(EngineError::Crashed { message: error.to_string() }),
@@ -272,7 +283,8 @@ pub fn start_on_channel(
     let id = journal.session().clone();
     let begun = state.seq;
     tracing::info!(session = %id, seq = begun.0, "session started");
-    let driver = driver::Driver::new(journal, state, options, inbox, published);
+    let (letters, left) = mpsc::channel(COMMANDS);
+    let driver = driver::Driver::new(journal, state, options, (inbox, left), published);
     let driver = tokio::spawn(driver.run(first));
-    SessionHandle { id, commands, begun, head, left_answers: Vec::new(), driver }
+    SessionHandle { id, commands, letters, begun, head, left_answers: Vec::new(), driver }
 }

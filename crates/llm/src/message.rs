@@ -52,6 +52,16 @@ pub struct Message {
 }
 
 impl Message {
+    /// Its words, without calls and results.
+    #[cfg(feature = "providers")]
+    pub(crate) fn joined_text(&self) -> String {
+        let pieces = self.parts.iter().filter_map(|part| match part {
+            MessagePart::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        pieces.collect::<Vec<_>>().join("\n")
+    }
+
     pub fn system(text: impl Into<String>) -> Self {
         Self::from_text(MessageRole::System, text)
     }

@@ -22,6 +22,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("model/src/event/agent.rs", "arguments of a call that a model asked for"),
     ("model/src/event/call.rs", "arguments of a tool"),
     ("model/src/event/schema.rs", "the JSON schema of the events, which is JSON itself"),
+    ("model/src/event/schema_check.rs", "checks JSON of any shape against a schema, for tests"),
     ("model/src/reasoning.rs", "reasoning as its provider wants it back"),
     ("model/src/step.rs", "arguments and result of a tool"),
     ("model/src/step_metadata.rs", "metadata in traces of other programs"),

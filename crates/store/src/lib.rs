@@ -53,7 +53,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use bookmarks::Bookmark;
 pub use error::{FindError, LeaseHolder, StoreError};
 pub use import::{ImportedEvent, SessionEventSource, SessionProvenance};
-pub use inbox::InboxAnswer;
+pub use inbox::{InboxAnswer, InboxKey, InboxLetter};
 pub use journal::Journal;
 pub use plan_table::{BlockRow, PlanRow};
 pub use reader::{SessionWatch, StoreReader};
@@ -138,25 +138,22 @@ impl Store {
             .run(move |connection| side_tables::write_side_data(connection, &database, &writes))
     }
 
-    /// Posts an answer for the holder of a session and returns its number.
-    pub fn post_answer(&self, session: &SessionId, answer: InboxAnswer) -> Result<i64, StoreError> {
+    /// Posts an answer for the holder of a session and returns what names it.
+    pub fn post_answer(
+        &self,
+        session: &SessionId,
+        answer: InboxAnswer,
+    ) -> Result<InboxKey, StoreError> {
         let (database, session) = (self.inner.paths.database.clone(), session.clone());
         self.writer_queue()?
             .run(move |connection| inbox::post_answer(connection, &database, &session, &answer))
     }
 
-    /// Takes the answers posted for a session. Only its holder may call this.
-    pub fn take_answers(&self, session: &SessionId) -> Result<Vec<InboxAnswer>, StoreError> {
-        let (database, session) = (self.inner.paths.database.clone(), session.clone());
-        self.writer_queue()?
-            .run(move |connection| inbox::take_answers(connection, &database, &session))
-    }
-
     /// Withdraws an answer that nobody has taken yet; false if somebody has.
-    pub fn withdraw_answer(&self, number: i64) -> Result<bool, StoreError> {
+    pub fn withdraw_answer(&self, key: InboxKey) -> Result<bool, StoreError> {
         let database = self.inner.paths.database.clone();
         self.writer_queue()?
-            .run(move |connection| inbox::withdraw_answer(connection, &database, number))
+            .run(move |connection| inbox::withdraw_answer(connection, &database, key))
     }
 
     /// Rebuilds the plan rows of a session from its journal.
@@ -202,6 +199,11 @@ impl Store {
     /// See [`StoreReader::tool_pin_hash`].
     pub fn tool_pin_hash(&self, name: &str) -> Result<Option<String>, StoreError> {
         self.with_reader(|reader| reader.tool_pin_hash(name))
+    }
+
+    /// See [`StoreReader::inbox_letters`].
+    pub fn inbox_letters(&self, session: &SessionId) -> Result<Vec<InboxLetter>, StoreError> {
+        self.with_reader(|reader| reader.inbox_letters(session))
     }
 
     /// See [`StoreReader::has_inbox_answers`].

@@ -49,6 +49,8 @@ pub enum SideWrite {
         scope: String,
         list: String,
     },
+    /// An answer of the inbox was acted on.
+    RemoveLetter(super::InboxKey),
     /// A version of the session's plan, for the table of plans.
     Plan {
         session: SessionId,
@@ -121,6 +123,7 @@ pub(super) fn apply_side_write(
             "INSERT OR REPLACE INTO todo_list (scope, list) VALUES (?, ?)",
             params![scope, list],
         ),
+        SideWrite::RemoveLetter(key) => super::inbox::remove_letter(connection, *key),
         SideWrite::Plan { session, plan } => {
             return super::plan_table::put_plan(connection, database, session, plan);
         }

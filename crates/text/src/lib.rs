@@ -22,7 +22,9 @@ mod wrap;
 pub use clean::{clean_line, clean_text, from_bytes_lossy};
 pub use markdown::{MarkdownLine, MarkdownPart, layout_markdown, looks_like_markdown};
 pub use nearest::nearest_name;
-pub use redact::{Redactor, SecretFinding, SecretKind, StreamRedactor, is_secret_variable};
+pub use redact::{
+    LearnedSecrets, Redactor, SecretFinding, SecretKind, StreamRedactor, is_secret_variable,
+};
 pub use reveal::{RevealedText, reveal_hidden, reveal_segments};
 pub use sgr::{OutputColor, split_colors};
 pub use short_titles::shorten_titles;

@@ -25,6 +25,7 @@ pub mod permission;
 pub mod process;
 pub mod registry;
 mod repetition;
+pub mod repository_view;
 pub mod result_cache;
 pub mod sandbox;
 pub mod schema;

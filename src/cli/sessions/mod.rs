@@ -318,7 +318,7 @@ fn session_details_json(info: &SessionInfo, state: &SessionState) -> serde_json:
     object["approval"] = json!(state.plan.approval);
     object["requests"] = json!(state.requests.open.values().collect::<Vec<_>>());
     object["tasks"] = json!(tasks);
-    object["drafted_commands"] = crate::headless::drafted_json(state);
+    object["drafted_commands"] = json!(crate::headless::drafted_commands(state));
     object["anomalies"] = json!(state.totals.anomalies);
     object
 }

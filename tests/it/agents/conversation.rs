@@ -44,23 +44,57 @@ fn an_agent_edits_and_hands_in_and_its_dependent_reads_the_report() {
 fn no_odd_answer_completes_a_task_and_each_is_told() {
     let refusal = "I'm sorry, but I can't help with that.";
     let unfinished = report("partly", "Half of it.");
-    let odd: [(&str, Vec<ModelAnswer<'_>>, &str); 5] = [
-        ("empty", vec![("", None); 6], "no usable answer"),
-        ("refusal", vec![(refusal, None), (refusal, None)], "nobody answered"),
-        ("question", vec![("Which file?", None), ("Which one?", None)], "Which one?"),
-        ("partly", vec![unfinished], "done in part"),
-        ("failed", vec![report("failed", "No compiler.")], "No compiler"),
+    let odd: [(&str, Vec<ModelAnswer<'_>>, i32, &str); 5] = [
+        ("empty", vec![("", None); 6], 1, "no usable answer"),
+        ("refusal", vec![(refusal, None), (refusal, None)], 3, refusal),
+        ("question", vec![("Which file?", None), ("Which one?", None)], 3, "Which one?"),
+        ("partly", vec![unfinished], 3, "Part of the task is done"),
+        ("failed", vec![report("failed", "No compiler.")], 1, "No compiler"),
     ];
-    for (name, answers, told) in odd {
+    for (name, answers, exit, told) in odd {
         let env = AgentEnv::new(LARGE);
         let tape = env.tape(name, &answers);
         let plan = env.plan("generic", "Do it", "");
         let output = env.run(&tape, &["run", &plan, "--yes"]);
-        assert_eq!(code(&output), 1, "{name}: {}", words(&output));
+        assert_eq!(code(&output), exit, "{name}: {}", words(&output));
         assert_eq!(env.answer(), None, "{name}");
+        assert_eq!(env.bodies("task", "completed"), Vec::<Value>::new(), "{name}");
         assert!(words(&output).contains(told), "{name}: {}", words(&output));
         env.require_intact_store();
     }
+}
+
+#[test]
+fn a_question_without_a_screen_waits_while_others_work_and_its_answer_continues_the_task() {
+    let env = AgentEnv::new(LARGE);
+    let asks = json!({"question": "Tabs or spaces?", "choices": ["tabs", "spaces"]});
+    let tape = env
+        .tape("asks", &[("I ask.", Some(("ask_person", asks))), report("done", "The other one.")]);
+    let other = "[[tasks]]\nid = \"other\"\ndescription = \"Something else\"\nrun = { agent = {} }\n\
+                 [[tasks]]\nid = \"after\"\ndescription = \"After it\"\ndepends_on = [\"t\"]\nrun = { shell = \"true\" }";
+    let plan = env.plan("generic", "Format it", other);
+    let output = env.run(&tape, &["run", &plan, "--yes", "--jobs", "1"]);
+    assert_eq!(code(&output), 3, "{}", words(&output));
+    let told = words(&output);
+    assert!(told.contains("Tabs or spaces?") && told.contains("planwright answer"), "{told}");
+    assert!(told.contains("replies: your answer in words, tabs, spaces"), "{told}");
+    let completed = |env: &AgentEnv| -> Vec<Value> {
+        env.bodies("task", "completed").iter().map(|body| body["task"].clone()).collect()
+    };
+    assert_eq!(completed(&env), ["other"], "the other task is done meanwhile");
+    assert_eq!(env.bodies("task", "failed"), Vec::<Value>::new());
+
+    // The label of the answer alone says nothing.
+    let output = env.place.run(&["answer", "last", "next", "answer"]);
+    assert_eq!(code(&output), 2, "{}", words(&output));
+    let tape = env.tape("continues", &[report("done", "With spaces.")]);
+    let output = env.run(&tape, &["answer", "last", "next", "spaces"]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(env.answer().as_deref(), Some("With spaces."));
+    assert_eq!(completed(&env), ["other", "t", "after"]);
+    let opened = env.bodies("agent", "conversation_opened");
+    assert_eq!(opened.len(), 2, "one conversation per task, none begun anew");
+    env.require_intact_store();
 }
 
 #[test]

@@ -62,24 +62,26 @@ async fn run_script(acts: Vec<Act>) -> (AgentEnv, i32, String, Vec<Value>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn odd_answers_alone_end_in_a_failure_that_names_them() {
+async fn odd_answers_alone_complete_nothing_and_are_named() {
     let refusal =
         json!({"role": "assistant", "content": null, "refusal": "I can't help with that."});
-    let odd: [(&str, Act); 5] = [
-        ("empty", text("", "stop")),
-        ("refusal", answer(&refusal, "stop")),
-        ("question", text("Which file do you mean?", "stop")),
-        ("cut off", text("The file says", "length")),
-        ("prose", text("The file says hello. I am done.", "stop")),
+    // What has no words fails the task; words are put to the person, and the task waits for the answer.
+    let odd: [(&str, Act, i32, &str); 5] = [
+        ("empty", text("", "stop"), 1, "no usable answer"),
+        ("refusal", answer(&refusal, "stop"), 3, "I can't help with that."),
+        ("question", text("Which file do you mean?", "stop"), 3, "Which file do you mean?"),
+        ("cut off", text("The file says", "length"), 1, "cut off at its length limit"),
+        ("prose", text("The file says hello. I am done.", "stop"), 3, "I am done."),
     ];
-    for (name, act) in odd {
+    for (name, act, exit, named) in odd {
         let (env, code, told, _) = run_script(vec![act]).await;
-        assert_eq!(code, 1, "{name}: {told}");
+        assert_eq!(code, exit, "{name}: {told}");
         assert_eq!(env.answer(), None, "{name}");
         assert_eq!(env.bodies("task", "completed"), Vec::<Value>::new(), "{name}");
-        let failed = env.bodies("task", "failed");
-        let message = failed.last().unwrap()["failure"]["message"].as_str().unwrap();
-        assert!(!message.is_empty() && told.contains("failed: "), "{name}: {told}");
+        assert!(told.contains(named), "{name}: {told}");
+        let asked = env.bodies("approval", "asked");
+        let about = |body: &&Value| body["request"]["kind"]["about"] == "agent_question";
+        assert_eq!(asked.iter().filter(about).count(), usize::from(exit == 3), "{name}");
         env.require_intact_store();
     }
 }

@@ -62,12 +62,23 @@ pub(super) fn answer_request(
         RequestKind::ChangeReview { task, .. } => {
             change_review::answer_review(state, answered, answer, task, by, now)
         }
+        RequestKind::AgentQuestion { .. } | RequestKind::PartlyDone { .. }
+            if lacks_words(answer) =>
+        {
+            Some(Err(CommandRefusal::OutOfRange { what: "say it in words".to_owned() }))
+        }
         RequestKind::TaskCap { .. }
         | RequestKind::AgentQuestion { .. }
         | RequestKind::PartlyDone { .. } => Some(Ok(answered)),
         _ => None,
     }
     .ok_or(CommandRefusal::NotOffered { id })?
+}
+
+/// Whether an answer that consists of words has none.
+fn lacks_words(answer: &Answer) -> bool {
+    matches!(answer.action, ChoiceAction::Reply | ChoiceAction::RequestChanges)
+        && answer.text.as_deref().unwrap_or_default().trim().is_empty()
 }
 
 /// A command of the plan may be skipped instead; everything else is the asking agent's to act on.

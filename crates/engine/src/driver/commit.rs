@@ -44,7 +44,7 @@ impl Driver {
             return Ok(false);
         }
         let starts = std::mem::take(&mut self.starts);
-        if self.outbox.is_empty() {
+        if self.outbox.is_empty() && self.side_writes.is_empty() {
             // Nothing to wait for but what is already under way.
             match self.unacknowledged.back_mut() {
                 Some(last) => last.starts.extend(starts),

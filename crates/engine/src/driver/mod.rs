@@ -40,7 +40,7 @@ use super::coordinator;
 use super::coordinator::queue::ReadyQueue;
 use super::coordinator::resources::ResourceLedger;
 use super::plan_rows::changed_plan_row;
-use super::{EngineOptions, RunNotice};
+use super::{EngineOptions, LeftCommand, RunNotice};
 use crate::worktree_runner::WorktreeAction;
 use planwright_model::event::{
     ApprovalEvent, CallEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record,
@@ -106,6 +106,8 @@ pub(super) struct Driver {
     state: SessionState,
     options: EngineOptions,
     inbox: mpsc::Receiver<Command>,
+    /// Commands from the inbox of the session.
+    letters: mpsc::Receiver<LeftCommand>,
     published: watch::Sender<Seq>,
     /// The last durable event, until it is published.
     durable: Option<Seq>,
@@ -188,7 +190,7 @@ impl Driver {
         journal: Journal,
         state: SessionState,
         options: EngineOptions,
-        inbox: mpsc::Receiver<Command>,
+        (inbox, letters): (mpsc::Receiver<Command>, mpsc::Receiver<LeftCommand>),
         published: watch::Sender<Seq>,
     ) -> Self {
         let (reports_in, reports) = mpsc::channel(REPORTS);
@@ -201,6 +203,7 @@ impl Driver {
             state,
             options,
             inbox,
+            letters,
             published,
             durable: None,
             reports_in,
@@ -331,6 +334,7 @@ impl Driver {
                 Some(command) => self.on_command(&command),
                 None => self.close(CloseReason::Quit),
             },
+            Some(letter) = self.letters.recv(), if self.closing.is_none() => self.on_letter(&letter),
             () = sleep_or_pend(pause) => self.on_timer(),
             () = sleep_or_pend(patience) => self.on_model_timeout(),
             () = sleep_or_pend(adapt) => self.adapt_jobs(),
@@ -394,6 +398,13 @@ impl Driver {
             Event::Call(CallEvent::Output { .. } | CallEvent::Spooled { .. })
         );
         self.outbox.push(record);
+    }
+
+    /// Acts on what somebody left. Its removal is committed with what became of it, or not at all.
+    fn on_letter(&mut self, letter: &LeftCommand) {
+        self.on_command(&letter.command);
+        self.side_writes.push(SideWrite::RemoveLetter(letter.key));
+        self.urgent = true;
     }
 
     fn on_command(&mut self, command: &Command) {

@@ -19,6 +19,7 @@ mod edits;
 mod facts;
 mod living;
 mod open_answers;
+mod open_habits;
 mod open_planning;
 mod open_tools;
 mod open_trials;

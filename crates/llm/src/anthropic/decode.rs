@@ -5,22 +5,19 @@ use serde_json::Value;
 use crate::generated_answer::is_ordinary_end;
 use crate::tool_names::ToolNameMap;
 use crate::transport::{
-    AnswerDecoder, DecodeFault, DecodeProgress, WireEvent, find_server_error, parse_json,
+    AnswerDecoder, AnswerDraft, DecodeFault, DecodeProgress, WireEvent, find_server_error,
+    parse_json, text_field,
 };
-use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
+use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer};
 use planwright_model::{ReasoningFormat, ReasoningItem};
 
 /// Everything received so far.
 #[derive(Debug)]
 pub(super) struct AnthropicDecoder {
-    names: ToolNameMap,
+    draft: AnswerDraft,
     /// The tool whose input is used as the text of the answer.
     schema_tool: Option<&'static str>,
-    model: String,
     blocks: Vec<AnthropicBlock>,
-    finish: Option<FinishReason>,
-    usage: TokenUsage,
-    any: bool,
     /// The server announced the end of the message.
     complete: bool,
 }
@@ -49,21 +46,15 @@ fn append_text(block: &mut Value, field: &str, more: &str) {
 impl AnthropicDecoder {
     pub(super) fn new(model: &str, names: ToolNameMap, schema_tool: Option<&'static str>) -> Self {
         Self {
-            names,
+            draft: AnswerDraft::new(model, names),
             schema_tool,
-            model: model.to_owned(),
             blocks: Vec::new(),
-            finish: None,
-            usage: TokenUsage::default(),
-            any: false,
             complete: false,
         }
     }
 
     fn read_metadata(&mut self, message: &Value) {
-        if let Some(model) = message.get("model").and_then(Value::as_str) {
-            model.clone_into(&mut self.model);
-        }
+        self.draft.read_model(message, "model");
         if let Some(usage) = message.get("usage") {
             self.read_usage(usage);
         }
@@ -76,17 +67,17 @@ impl AnthropicDecoder {
             let (read, written) =
                 (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
             let sum = plain.saturating_add(read.unwrap_or(0)).saturating_add(written.unwrap_or(0));
-            (self.usage.input, self.usage.cached, self.usage.cache_written) =
-                (Some(sum), read, written);
+            let usage = &mut self.draft.usage;
+            (usage.input, usage.cached, usage.cache_written) = (Some(sum), read, written);
         }
         if let Some(output) = count("output_tokens") {
-            self.usage.output = Some(output);
+            self.draft.usage.output = Some(output);
         }
     }
 
     fn set_stop_reason(&mut self, reason: Option<&str>) {
         let Some(reason) = reason else { return };
-        self.finish = Some(match reason {
+        self.draft.finish = Some(match reason {
             reason if is_ordinary_end(reason) => FinishReason::Stop,
             "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
             "tool_use" => FinishReason::ToolCalls,
@@ -136,7 +127,7 @@ impl AnthropicDecoder {
                 if self.schema_tool == Some(name.as_str()) {
                     deltas(AnswerDelta::Text { text: piece });
                 } else {
-                    let name = self.names.registry_name(name);
+                    let name = self.draft.registry_name(name);
                     deltas(AnswerDelta::Call { index, name, arguments: piece });
                 }
             }
@@ -167,12 +158,12 @@ impl AnswerDecoder for AnthropicDecoder {
         let kind = value.get("type").and_then(Value::as_str).unwrap_or(&event.name);
         match kind {
             "message_start" => {
-                self.any = true;
+                self.draft.any = true;
                 self.read_metadata(value.get("message").unwrap_or(&Value::Null));
                 Ok(DecodeProgress::KeepAlive)
             }
             "content_block_start" => {
-                self.any = true;
+                self.draft.any = true;
                 self.start_block(value.get("content_block").unwrap_or(&Value::Null));
                 Ok(DecodeProgress::Progress)
             }
@@ -204,7 +195,7 @@ impl AnswerDecoder for AnthropicDecoder {
             .get("content")
             .and_then(Value::as_array)
             .ok_or_else(|| DecodeFault::Shape("an answer without content".to_owned()))?;
-        (self.any, self.complete) = (true, true);
+        (self.draft.any, self.complete) = (true, true);
         self.read_metadata(answer);
         self.set_stop_reason(answer.get("stop_reason").and_then(Value::as_str));
         for block in content {
@@ -214,55 +205,40 @@ impl AnswerDecoder for AnthropicDecoder {
     }
 
     fn finish(self: Box<Self>) -> Result<GeneratedAnswer, DecodeFault> {
-        if !self.any {
-            return Err(DecodeFault::Empty);
+        let Self { mut draft, schema_tool, blocks, complete } = *self;
+        if !complete {
+            draft.finish = None;
         }
-        let (true, Some(mut finish)) = (self.complete, self.finish) else {
-            return Err(DecodeFault::Truncated);
-        };
-        let (mut text, mut tool_calls, mut answer) = (String::new(), Vec::new(), None);
-        let mut reasoning = Vec::new();
-        for block in self.blocks {
+        draft.check_complete()?;
+        let mut answer = None;
+        for block in blocks {
             match block {
-                AnthropicBlock::Text(piece) => text.push_str(&piece),
+                AnthropicBlock::Text(piece) => draft.text.push_str(&piece),
                 AnthropicBlock::Call { name, arguments, .. }
-                    if self.schema_tool == Some(name.as_str()) =>
+                    if schema_tool == Some(name.as_str()) =>
                 {
                     answer = Some(arguments);
                 }
                 AnthropicBlock::Call { id, name, arguments } => {
-                    let name = self.names.registry_name(&name);
                     let arguments = if arguments.is_empty() { "{}".to_owned() } else { arguments };
-                    tool_calls.push(RawToolCall { id, name, arguments });
+                    draft.push_call(&id, &name, arguments)?;
                 }
-                AnthropicBlock::Thought(raw) => reasoning.push(ReasoningItem {
+                AnthropicBlock::Thought(raw) => draft.reasoning.push(ReasoningItem {
                     format: ReasoningFormat::Anthropic,
-                    position: u32::try_from(tool_calls.len()).unwrap_or(u32::MAX),
-                    text: raw
-                        .get("thinking")
-                        .and_then(Value::as_str)
-                        .unwrap_or_default()
-                        .to_owned(),
+                    position: draft.next_position(),
+                    text: text_field(&raw, "thinking").to_owned(),
                     raw,
                 }),
                 AnthropicBlock::Aside => {}
             }
         }
         if let Some(answer) = answer {
-            text = answer;
-            if finish == FinishReason::ToolCalls && tool_calls.is_empty() {
-                finish = FinishReason::Stop;
+            draft.text = answer;
+            if draft.finish == Some(FinishReason::ToolCalls) && !draft.has_calls() {
+                draft.finish = Some(FinishReason::Stop);
             }
         }
-        Ok(GeneratedAnswer {
-            text,
-            tool_calls,
-            usage: self.usage,
-            reasoning,
-            finish,
-            model: self.model,
-            spent_on_retries: TokenUsage::default(),
-        })
+        draft.into_answer()
     }
 }
 

@@ -4,38 +4,22 @@ use serde_json::{Value, json};
 
 use crate::tool_names::ToolNameMap;
 use crate::transport::{
-    AnswerDecoder, DecodeFault, DecodeProgress, WireEvent, find_server_error, parse_json,
+    AnswerDecoder, AnswerDraft, DecodeFault, DecodeProgress, WireEvent, find_server_error,
+    parse_json, text_field,
 };
-use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
+use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, TokenUsage};
 use planwright_model::{ReasoningFormat, ReasoningItem};
 
 /// Everything received so far.
 #[derive(Debug)]
 pub(super) struct GeminiDecoder {
-    names: ToolNameMap,
-    model: String,
-    text: String,
+    draft: AnswerDraft,
     thought: String,
-    calls: Vec<RawToolCall>,
-    signatures: Vec<ReasoningItem>,
-    finish: Option<FinishReason>,
-    usage: TokenUsage,
-    any: bool,
 }
 
 impl GeminiDecoder {
     pub(super) fn new(model: &str, names: ToolNameMap) -> Self {
-        Self {
-            names,
-            model: model.to_owned(),
-            text: String::new(),
-            thought: String::new(),
-            calls: Vec::new(),
-            signatures: Vec::new(),
-            finish: None,
-            usage: TokenUsage::default(),
-            any: false,
-        }
+        Self { draft: AnswerDraft::new(model, names), thought: String::new() }
     }
 
     fn decode_value(
@@ -48,8 +32,8 @@ impl GeminiDecoder {
         }
         self.read_metadata(value);
         if let Some(reason) = value.pointer("/promptFeedback/blockReason").and_then(Value::as_str) {
-            self.any = true;
-            self.finish = Some(parse_finish_reason(reason).unwrap_or(FinishReason::Filtered));
+            self.draft.any = true;
+            self.draft.finish = Some(parse_finish_reason(reason).unwrap_or(FinishReason::Filtered));
             return Ok(DecodeProgress::Progress);
         }
         let candidate = value.pointer("/candidates/0");
@@ -57,44 +41,42 @@ impl GeminiDecoder {
             return Err(DecodeFault::Shape("a chunk without candidates".to_owned()));
         }
         let Some(candidate) = candidate else { return Ok(DecodeProgress::KeepAlive) };
-        self.any = true;
+        self.draft.any = true;
         let parts = candidate.pointer("/content/parts").and_then(Value::as_array);
         for part in parts.into_iter().flatten() {
             self.read_part(part, deltas)?;
         }
         if let Some(reason) = candidate.get("finishReason").and_then(Value::as_str) {
-            self.finish = parse_finish_reason(reason);
+            self.draft.finish = parse_finish_reason(reason);
         }
         Ok(DecodeProgress::Progress)
     }
 
     fn read_metadata(&mut self, value: &Value) {
-        if let Some(model) = value.get("modelVersion").and_then(Value::as_str) {
-            model.clone_into(&mut self.model);
-        }
+        self.draft.read_model(value, "modelVersion");
         let Some(usage) = value.get("usageMetadata") else { return };
         let count = |name: &str| usage.get(name).and_then(Value::as_u64);
         let written = count("candidatesTokenCount");
         let thought = count("thoughtsTokenCount");
-        self.usage = TokenUsage {
-            input: count("promptTokenCount").or(self.usage.input),
+        let before = self.draft.usage;
+        self.draft.usage = TokenUsage {
+            input: count("promptTokenCount").or(before.input),
             output: match (written, thought) {
-                (None, None) => self.usage.output,
+                (None, None) => before.output,
                 (written, thought) => {
                     Some(written.unwrap_or(0).saturating_add(thought.unwrap_or(0)))
                 }
             },
-            cached: count("cachedContentTokenCount").or(self.usage.cached),
+            cached: count("cachedContentTokenCount").or(before.cached),
             cache_written: None,
         };
     }
 
     fn read_part(&mut self, part: &Value, deltas: DeltaSink<'_>) -> Result<(), DecodeFault> {
-        let position = u32::try_from(self.calls.len()).unwrap_or(u32::MAX);
         if let Some(signature) = part.get("thoughtSignature") {
-            self.signatures.push(ReasoningItem {
+            self.draft.reasoning.push(ReasoningItem {
                 format: ReasoningFormat::Gemini,
-                position,
+                position: self.draft.next_position(),
                 text: String::new(),
                 raw: json!({"thoughtSignature": signature}),
             });
@@ -111,25 +93,15 @@ impl GeminiDecoder {
             self.thought.push_str(&text);
             deltas(AnswerDelta::Thinking { text });
         } else {
-            self.text.push_str(&text);
-            deltas(AnswerDelta::Text { text });
+            self.draft.append_text(text, deltas);
         }
         Ok(())
     }
 
     fn read_call(&mut self, call: &Value, deltas: DeltaSink<'_>) -> Result<(), DecodeFault> {
-        let name = call.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
-        let Some(name) = name else {
-            return Err(DecodeFault::Shape("a tool call without a name".to_owned()));
-        };
         let arguments = call.get("args").map_or_else(|| "{}".to_owned(), Value::to_string);
-        let index = self.calls.len();
-        let id = call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
-        let id = id.map_or_else(|| format!("call_{index}"), str::to_owned);
-        let name = self.names.registry_name(name);
-        deltas(AnswerDelta::Call { index, name: name.clone(), arguments: arguments.clone() });
-        self.calls.push(RawToolCall { id, name, arguments });
-        Ok(())
+        let (id, name) = (text_field(call, "id"), text_field(call, "name"));
+        self.draft.push_whole_call(id, name, arguments, deltas)
     }
 }
 
@@ -159,34 +131,19 @@ impl AnswerDecoder for GeminiDecoder {
     }
 
     fn finish(self: Box<Self>) -> Result<GeneratedAnswer, DecodeFault> {
-        if !self.any {
-            return Err(DecodeFault::Empty);
-        }
-        let Some(mut finish) = self.finish else { return Err(DecodeFault::Truncated) };
-        if finish == FinishReason::Stop && !self.calls.is_empty() {
-            finish = FinishReason::ToolCalls;
-        }
-        let mut reasoning = self.signatures;
+        let Self { mut draft, thought } = *self;
         // The thought itself is not sent back; it is kept for people to read.
-        match reasoning.first_mut() {
-            Some(first) => first.text = self.thought,
-            None if self.thought.is_empty() => {}
-            None => reasoning.push(ReasoningItem {
+        match draft.reasoning.first_mut() {
+            Some(first) => first.text = thought,
+            None if thought.is_empty() => {}
+            None => draft.reasoning.push(ReasoningItem {
                 format: ReasoningFormat::Gemini,
                 position: 0,
-                text: self.thought,
+                text: thought,
                 raw: json!({}),
             }),
         }
-        Ok(GeneratedAnswer {
-            text: self.text,
-            tool_calls: self.calls,
-            usage: self.usage,
-            reasoning,
-            finish,
-            model: self.model,
-            spent_on_retries: TokenUsage::default(),
-        })
+        draft.into_answer()
     }
 }
 

@@ -86,13 +86,7 @@ fn needed_context(window: Option<u32>, request: &GenerateRequest) -> Option<u64>
 }
 
 fn wire_messages(message: &Message, names: &ToolNameMap) -> Vec<Value> {
-    let text = || {
-        let pieces = message.parts.iter().filter_map(|part| match part {
-            MessagePart::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
-        pieces.collect::<Vec<_>>().join("\n")
-    };
+    let text = || message.joined_text();
     match message.role {
         MessageRole::System => vec![json!({"role": "system", "content": text()})],
         MessageRole::User => vec![json!({"role": "user", "content": text()})],

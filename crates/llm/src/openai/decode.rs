@@ -5,24 +5,19 @@ use serde_json::Value;
 use crate::generated_answer::is_ordinary_end;
 use crate::tool_names::ToolNameMap;
 use crate::transport::{
-    AnswerDecoder, DecodeFault, DecodeProgress, WireEvent, find_server_error, parse_json,
+    AnswerDecoder, AnswerDraft, DecodeFault, DecodeProgress, WireEvent, call_arguments,
+    find_server_error, parse_json,
 };
-use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
+use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, TokenUsage};
 use planwright_model::{ReasoningFormat, ReasoningItem};
 
 /// Everything received so far.
 #[derive(Debug)]
 pub(super) struct OpenAiDecoder {
-    names: ToolNameMap,
-    model: String,
-    text: String,
+    draft: AnswerDraft,
     calls: Vec<PartialToolCall>,
     /// Pieces of reasoning that a reseller wants back.
     details: Vec<Value>,
-    finish: Option<FinishReason>,
-    usage: TokenUsage,
-    /// Whether anything has been received.
-    any: bool,
     /// Whether the provider marked the text as a refusal.
     refused: bool,
 }
@@ -38,29 +33,23 @@ struct PartialToolCall {
 impl OpenAiDecoder {
     pub(super) fn new(model: &str, names: ToolNameMap) -> Self {
         Self {
-            names,
-            model: model.to_owned(),
-            text: String::new(),
+            draft: AnswerDraft::new(model, names),
             calls: Vec::new(),
             details: Vec::new(),
-            finish: None,
-            usage: TokenUsage::default(),
-            any: false,
             refused: false,
         }
     }
 
     fn read_metadata(&mut self, value: &Value) {
-        if let Some(model) = value.get("model").and_then(Value::as_str).filter(|m| !m.is_empty()) {
-            model.clone_into(&mut self.model);
-        }
+        self.draft.read_model(value, "model");
         if let Some(usage) = value.get("usage").filter(|usage| usage.is_object()) {
             let count = |name: &str| usage.get(name).and_then(Value::as_u64);
             let cached = usage.pointer("/prompt_tokens_details/cached_tokens");
-            self.usage = TokenUsage {
-                input: count("prompt_tokens").or(self.usage.input),
-                output: count("completion_tokens").or(self.usage.output),
-                cached: cached.and_then(Value::as_u64).or(self.usage.cached),
+            let before = self.draft.usage;
+            self.draft.usage = TokenUsage {
+                input: count("prompt_tokens").or(before.input),
+                output: count("completion_tokens").or(before.output),
+                cached: cached.and_then(Value::as_u64).or(before.cached),
                 cache_written: None,
             };
         }
@@ -72,7 +61,7 @@ impl OpenAiDecoder {
         let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
             return false;
         };
-        self.finish = Some(parse_finish_reason(reason));
+        self.draft.finish = Some(parse_finish_reason(reason));
         true
     }
 
@@ -82,11 +71,7 @@ impl OpenAiDecoder {
         let text =
             |pointer: &str| piece.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let (id, name) = (text("/id"), text("/function/name"));
-        let arguments = match piece.pointer("/function/arguments") {
-            Some(Value::String(text)) => text.clone(),
-            None | Some(Value::Null) => String::new(),
-            Some(object) => object.to_string(),
-        };
+        let arguments = call_arguments(piece.pointer("/function/arguments")).unwrap_or_default();
         let same = |call: &PartialToolCall| {
             call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id)
         };
@@ -102,7 +87,7 @@ impl OpenAiDecoder {
             name.clone_into(&mut call.name);
         }
         call.arguments.push_str(&arguments);
-        let name = self.names.registry_name(&call.name);
+        let name = self.draft.registry_name(&call.name);
         deltas(AnswerDelta::Call { index: at, name, arguments });
     }
 
@@ -120,8 +105,7 @@ impl OpenAiDecoder {
         for field in ["content", "refusal"] {
             if let Some(text) = non_empty_text(message, field) {
                 self.refused |= field == "refusal";
-                self.text.push_str(&text);
-                deltas(AnswerDelta::Text { text });
+                self.draft.append_text(text, deltas);
                 progressed = true;
             }
         }
@@ -181,7 +165,7 @@ impl AnswerDecoder for OpenAiDecoder {
         let Some(choice) = choices.and_then(|choices| choices.first()) else {
             return Ok(DecodeProgress::KeepAlive);
         };
-        self.any = true;
+        self.draft.any = true;
         let message = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
         let progressed = self.append_message(message, deltas);
         let finished = self.read_finish(choice);
@@ -202,7 +186,7 @@ impl AnswerDecoder for OpenAiDecoder {
         let message = choice
             .get("message")
             .ok_or_else(|| DecodeFault::Shape("a choice without a message".to_owned()))?;
-        self.any = true;
+        self.draft.any = true;
         self.read_metadata(answer);
         self.append_message(message, &crate::ignore_deltas);
         self.read_finish(choice);
@@ -210,34 +194,17 @@ impl AnswerDecoder for OpenAiDecoder {
     }
 
     fn finish(self: Box<Self>) -> Result<GeneratedAnswer, DecodeFault> {
-        if !self.any {
-            return Err(DecodeFault::Empty);
+        let Self { mut draft, calls, details, refused } = *self;
+        draft.check_complete()?;
+        for call in calls {
+            draft.push_call(&call.id, &call.name, call.arguments)?;
         }
-        let Some(mut finish) = self.finish else { return Err(DecodeFault::Truncated) };
-        if self.calls.iter().any(|call| call.name.is_empty()) {
-            return Err(DecodeFault::Shape("a tool call without a name".to_owned()));
+        // Words beside calls are no refusal of them.
+        if refused && !draft.has_calls() && draft.finish == Some(FinishReason::Stop) {
+            draft.finish = Some(FinishReason::Filtered);
         }
-        if finish == FinishReason::Stop && !self.calls.is_empty() {
-            finish = FinishReason::ToolCalls;
-        }
-        if self.refused && finish == FinishReason::Stop {
-            finish = FinishReason::Filtered;
-        }
-        let names = self.names;
-        let tool_calls = self.calls.into_iter().enumerate().map(|(position, call)| RawToolCall {
-            id: if call.id.is_empty() { format!("call_{position}") } else { call.id },
-            name: names.registry_name(&call.name),
-            arguments: call.arguments,
-        });
-        Ok(GeneratedAnswer {
-            text: self.text,
-            tool_calls: tool_calls.collect(),
-            usage: self.usage,
-            reasoning: self.details.into_iter().map(reasoning_detail).collect(),
-            finish,
-            model: self.model,
-            spent_on_retries: TokenUsage::default(),
-        })
+        draft.reasoning = details.into_iter().map(reasoning_detail).collect();
+        draft.into_answer()
     }
 }
 

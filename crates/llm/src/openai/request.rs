@@ -92,13 +92,7 @@ fn needs_schema_prompt(output: &OutputSchema, dialect: &OpenAiDialect) -> bool {
 }
 
 fn wire_messages(message: &Message, names: &ToolNameMap) -> Vec<Value> {
-    let text = || {
-        let pieces = message.parts.iter().filter_map(|part| match part {
-            MessagePart::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
-        pieces.collect::<Vec<_>>().join("\n")
-    };
+    let text = || message.joined_text();
     match message.role {
         MessageRole::System => vec![json!({"role": "system", "content": text()})],
         MessageRole::User => vec![json!({"role": "user", "content": text()})],

@@ -18,7 +18,7 @@ use crate::settings::ModelSettings;
 use crate::transport::ProviderGate;
 use crate::{LanguageModel, ModelError, ModelInfo, ModelTable};
 use planwright_model::{Category, Digest};
-use planwright_text::Redactor;
+use planwright_text::{LearnedSecrets, Redactor};
 
 /// Opens all models of this process. There is one factory per process, so that gates are shared.
 #[derive(Debug)]
@@ -38,6 +38,7 @@ pub struct ModelFactory {
     )]
     pub(super) retry: RetryPolicy,
     key_observer: KeyObserver,
+    learned: LearnedSecrets,
 }
 
 /// Hears of every key the moment it is loaded, so that it can be covered before anything is written.
@@ -69,7 +70,13 @@ impl ModelFactory {
             loaded: Mutex::default(),
             cassettes: Mutex::default(),
             key_observer: KeyObserver::default(),
+            learned: LearnedSecrets::default(),
         }
+    }
+
+    /// Secrets that turn up later. What goes to a recording or comes back as an error does not show them.
+    pub fn with_learned_secrets(self, learned: LearnedSecrets) -> Self {
+        Self { learned, ..self }
     }
 
     pub fn with_key_observer(self, key_observer: KeyObserver) -> Self {
@@ -96,7 +103,7 @@ impl ModelFactory {
 
     /// Covers every key loaded so far. Load keys before anything is written.
     pub fn redactor(&self) -> Redactor {
-        Redactor::new(self.loaded_keys().iter().map(Secret::expose))
+        Redactor::new(self.loaded_keys().iter().map(Secret::expose)).sharing(&self.learned)
     }
 
     /// Every key loaded so far.

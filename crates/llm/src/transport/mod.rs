@@ -4,6 +4,7 @@
 //! Redirects are never followed, so that a key cannot reach another host. Proxy variables are respected, except for
 //! servers on this machine. Nothing here depends on a provider's format; the adapters do.
 
+mod answer_draft;
 mod body;
 mod decode;
 mod gate;
@@ -20,6 +21,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, 
 use reqwest::{Client, Response, Url};
 use serde_json::Value;
 
+pub(crate) use answer_draft::{AnswerDraft, call_arguments, text_field};
 pub(crate) use body::{StreamFraming, WireEvent};
 pub(crate) use decode::{
     AnswerDecoder, DecodeFault, DecodeProgress, find_server_error, parse_json,

@@ -19,6 +19,8 @@ mod planning;
 mod record;
 mod run;
 mod schema;
+#[cfg(any(test, feature = "fixtures"))]
+mod schema_check;
 mod session_and_plan;
 mod task;
 mod worktree;
@@ -33,7 +35,11 @@ pub use fact::FactEvent;
 pub use planning::{PlanningEvent, RevisedDraft};
 pub use record::{Record, truncate_to_micros};
 pub use run::{PauseCause, RunCounts, RunEvent};
-pub use schema::event_line_schema;
+pub use schema::{
+    AnsweredLine, DetachedLine, DraftedCommand, WaitingForPerson, WaitingLine, event_line_schema,
+};
+#[cfg(any(test, feature = "fixtures"))]
+pub use schema_check::schema_fault;
 pub use session_and_plan::{ApprovalEvent, CloseReason, PlanEvent, SessionEvent};
 pub use task::TaskEvent;
 pub use worktree::{DiscardCause, WorktreeEvent};

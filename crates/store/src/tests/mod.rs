@@ -4,6 +4,7 @@ mod child;
 mod crash;
 mod damage;
 mod failing;
+mod inbox;
 mod journal;
 mod moving;
 mod opening;

@@ -7,6 +7,7 @@
 
 mod assignment;
 mod environment;
+mod learned_secrets;
 mod literal;
 mod loaded_secrets;
 mod pem;
@@ -26,6 +27,7 @@ use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
 pub use environment::is_secret_variable;
+pub use learned_secrets::LearnedSecrets;
 use loaded_secrets::LoadedSecrets;
 use scan::{RedactionRules, RedactionScan, RedactionVerdict, ScanInput, TriggerPairs};
 pub use stream::StreamRedactor;
@@ -105,8 +107,12 @@ pub struct SecretFinding {
 pub struct Redactor(Arc<RedactorRules>);
 
 struct RedactorRules {
-    /// The loaded values, and what finds them. Values that turn up later are added for all clones.
-    loaded: RwLock<(Vec<String>, Arc<LoadedSecrets>)>,
+    /// The values that were loaded from the start.
+    values: Vec<String>,
+    /// Values that turned up later.
+    learned: LearnedSecrets,
+    /// What finds all of them, and how many learned ones it knows.
+    finder: RwLock<(usize, Arc<LoadedSecrets>)>,
     /// Names and values of the environment variables that are among the loaded values.
     variables: Vec<(String, String)>,
     patterns: SecretPatterns,
@@ -128,21 +134,45 @@ impl Redactor {
         let values = variables.iter().map(|(_, value)| value.as_str());
         let values: Vec<String> =
             values.chain(secrets.iter().map(AsRef::as_ref)).map(str::to_owned).collect();
-        let finder = Arc::new(LoadedSecrets::new(&values));
-        let loaded = RwLock::new((values, finder));
-        Self(Arc::new(RedactorRules { loaded, variables, patterns: SecretPatterns::new() }))
+        Self::from_values(values, variables, LearnedSecrets::default())
     }
 
-    /// Adds a value that became known later, for this redactor and all its clones. Streams that have begun do not know it.
+    fn from_values(
+        values: Vec<String>,
+        variables: Vec<(String, String)>,
+        learned: LearnedSecrets,
+    ) -> Self {
+        let finder = RwLock::new(learned.build_finder(&values));
+        let patterns = SecretPatterns::new();
+        Self(Arc::new(RedactorRules { values, learned, finder, variables, patterns }))
+    }
+
+    /// The same with values that turn up later, which it shares with others.
+    pub fn sharing(&self, learned: &LearnedSecrets) -> Self {
+        let (values, variables) = (self.0.values.clone(), self.0.variables.clone());
+        Self::from_values(values, variables, learned.clone())
+    }
+
+    /// Adds a value that became known later, for this redactor, its clones and all that share its learned values. Streams
+    /// that have begun know it from their next chunk on.
     pub fn add_secret(&self, value: &str) {
-        let mut loaded = self.0.loaded.write().unwrap_or_else(PoisonError::into_inner);
-        loaded.0.push(value.to_owned());
-        loaded.1 = Arc::new(LoadedSecrets::new(&loaded.0));
+        self.0.learned.add(value);
     }
 
-    /// What finds the loaded values, as of now.
+    /// What finds the loaded and the learned values, as of now.
     fn loaded(&self) -> Arc<LoadedSecrets> {
-        Arc::clone(&self.0.loaded.read().unwrap_or_else(PoisonError::into_inner).1)
+        let count = self.0.learned.count();
+        {
+            let known = self.0.finder.read().unwrap_or_else(PoisonError::into_inner);
+            if known.0 >= count {
+                return Arc::clone(&known.1);
+            }
+        }
+        let mut known = self.0.finder.write().unwrap_or_else(PoisonError::into_inner);
+        if known.0 < count {
+            *known = self.0.learned.build_finder(&self.0.values);
+        }
+        Arc::clone(&known.1)
     }
 
     /// Returns the name of the environment variable whose value appears in a text.

@@ -14,7 +14,8 @@ use super::scan::{RedactionRules, RedactionScan};
 /// secret that is recognized but not complete is consumed as it arrives, so memory stays bounded.
 pub struct StreamRedactor {
     redactor: Redactor,
-    /// What finds the values that were loaded when the stream began.
+    /// What finds the values that are loaded. Values that turn up meanwhile are found from the next chunk on: the scan
+    /// goes on where it is, and what it holds back is judged by the new values.
     known: Arc<LoadedSecrets>,
     loaded: StreamStage,
     patterns: StreamStage,
@@ -29,6 +30,7 @@ impl StreamRedactor {
 
     /// Adds a chunk; returns the text decided so far.
     pub fn push(&mut self, piece: &str) -> String {
+        self.known = self.redactor.loaded();
         let rules = &self.redactor.0;
         if self.known.is_empty() {
             return self.patterns.push(&rules.patterns, piece);
@@ -39,6 +41,7 @@ impl StreamRedactor {
 
     /// Ends the stream; returns the text that was held back.
     pub fn finish(mut self) -> String {
+        self.known = self.redactor.loaded();
         let rules = &self.redactor.0;
         let piece = self.loaded.finish(&*self.known);
         let mut out = self.patterns.push(&rules.patterns, &piece);

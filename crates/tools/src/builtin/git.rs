@@ -1,10 +1,9 @@
 //! `git.log`, `git.status`, `git.diff`: what a repository can tell, by one fixed `git` that changes nothing.
 //!
-//! The settings of a repository can name programs: hooks, monitors, external differs, filters. None of them is started
-//! outside the sandbox: hooks, monitors and differs are switched off, the files can only be read, and where commands
-//! cannot be confined a repository that names filters is refused.
+//! The settings of a repository can name programs: hooks, monitors, differs, filters, transports. Git reads it through a
+//! [`RepositoryView`], where none of these settings exists, with or without a sandbox and in every version of git.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -17,20 +16,18 @@ use super::{parse_args, quote_word};
 use crate::context::ToolContext;
 use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
 use crate::process::{self, CALL_VARIABLE, ProcessSpec};
+use crate::repository_view::RepositoryView;
 use crate::sandbox::{CommandConfinement, RootAccess};
 use crate::text_limit;
 use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use planwright_model::event::CallOutcome;
 use planwright_model::{StopSignal, ToolResult};
 
+const NO_REPOSITORY: &str = "the workspace is not a git repository";
 /// A look at a repository takes no longer than this.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
-/// What git starts with: nothing of the repository's own is run, asked for or written.
-const FIXED: &str = "git --no-pager --no-optional-locks --literal-pathspecs -c core.fsmonitor=false -c core.hooksPath=/dev/null \
--c core.untrackedCache=false -c core.quotePath=false -c protocol.allow=never -c 'safe.directory=*' -c color.ui=false -c log.showSignature=false";
-/// Refuses a repository whose settings name filters, which would be started to compare files.
-const NO_FILTERS: &str = "if git -c 'safe.directory=*' config --includes --get-regexp '^filter[.].*[.](clean|smudge|process)$' >/dev/null 2>&1; \
-then echo 'the repository names filter programs, and commands cannot be confined here' >&2; exit 3; fi; ";
+/// What git starts with: no pager, and paths that are paths.
+const FIXED: &str = "git --no-pager --literal-pathspecs";
 
 #[derive(Deserialize, JsonSchema)]
 struct GitLogArgs {
@@ -191,30 +188,23 @@ async fn run_git(
     let toolbox = &context.toolbox;
     let settings = toolbox.settings();
     let root = toolbox.workspace().root().to_owned();
-    let cell = CommandConfinement::prepare_access(
-        toolbox.sandbox(),
-        settings,
-        repository_roots(&root),
-        RootAccess::Read,
-    )
-    .map_err(|error| ToolError::new(ToolErrorCode::Io, format!("confining git: {error}")))?;
+    let opened = RepositoryView::open(&root)
+        .map_err(|error| ToolError::new(ToolErrorCode::NotConfigured, error.to_string()))?;
+    let view = opened.ok_or_else(|| ToolError::new(ToolErrorCode::NotConfigured, NO_REPOSITORY))?;
+    let roots: Vec<PathBuf> = std::iter::once(root.clone()).chain(view.read_roots()).collect();
+    let cell =
+        CommandConfinement::prepare_access(toolbox.sandbox(), settings, roots, RootAccess::Read)
+            .map_err(|error| {
+                ToolError::new(ToolErrorCode::Io, format!("confining git: {error}"))
+            })?;
     let words: Vec<String> = words.iter().map(|word| quote_word(word)).collect();
-    let path = if look == GitLook::Status { String::new() } else { quote_word(path) };
-    let guard = if cell.launcher.is_some() { "" } else { NO_FILTERS };
+    let path = if look == GitLook::Status { "-- .".to_owned() } else { quote_word(path) };
     let spec = ProcessSpec {
         shell: Vec::new(),
-        command: format!("{guard}exec {FIXED} {} {path}", words.join(" ")),
+        command: format!("exec {FIXED} {} {path}", words.join(" ")),
         directory: root,
         without: Vec::new(),
-        with: [
-            (CALL_VARIABLE, toolbox.process_mark(&context.call)),
-            ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
-            ("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()),
-            ("GIT_TERMINAL_PROMPT", "0".to_owned()),
-            ("GIT_NO_LAZY_FETCH", "1".to_owned()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .to_vec(),
+        with: call_environment(&view, &toolbox.process_mark(&context.call)),
         time_limit: TIME_LIMIT,
         output_limit: settings.kept_output_bytes,
         spool: None,
@@ -246,7 +236,7 @@ fn git_error(outcome: &CallOutcome, output: &str) -> ToolError {
         return ToolError::new(ToolErrorCode::NotConfigured, "git is not installed");
     }
     if said.contains("not a git repository") {
-        return ToolError::new(ToolErrorCode::NotConfigured, "the workspace is no git repository");
+        return ToolError::new(ToolErrorCode::NotConfigured, NO_REPOSITORY);
     }
     if said.is_empty() {
         return check_status(outcome).err().unwrap_or_else(|| {
@@ -256,10 +246,12 @@ fn git_error(outcome: &CallOutcome, output: &str) -> ToolError {
     ToolError::new(ToolErrorCode::BadArgs, format!("git: {said}"))
 }
 
-/// What git must be able to read: the workspace, and the repository above it where it is a part of one.
-fn repository_roots(root: &Path) -> Vec<PathBuf> {
-    let above = root.ancestors().map(|directory| directory.join(".git")).find(|git| git.exists());
-    std::iter::once(root.to_owned()).chain(above.filter(|git| !git.starts_with(root))).collect()
+/// The variables of a call: its mark, the view, and no settings of anybody.
+fn call_environment(view: &RepositoryView, mark: &str) -> Vec<(String, String)> {
+    let view = view.environment().into_iter();
+    let view = view.map(|(name, value)| (name.to_owned(), value.display().to_string()));
+    let own = [(CALL_VARIABLE, mark), ("GIT_CONFIG_GLOBAL", "/dev/null")];
+    view.chain(own.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
 }
 
 #[cfg(test)]
@@ -324,17 +316,109 @@ mod tests {
         let fixture = repository();
         let mark = fixture.root().join("started");
         let program = format!("touch {}", mark.display());
-        for name in ["core.fsmonitor", "diff.external", "diff.x.textconv", "diff.x.command"] {
+        let hook = fixture.root().join(".git/hooks/post-index-change");
+        std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+        std::fs::write(&hook, format!("#!/bin/sh\n{program}\n")).unwrap();
+        std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .unwrap();
+        let named = [
+            "core.fsmonitor",
+            "core.pager",
+            "pager.log",
+            "diff.external",
+            "diff.x.textconv",
+            "diff.x.command",
+            "filter.x.clean",
+            "filter.x.process",
+            "gpg.program",
+            "alias.log",
+        ];
+        for name in named {
             git(&fixture, &["config", name, &program]);
         }
+        git(&fixture, &["config", "filter.x.required", "true"]);
+        git(&fixture, &["config", "log.showSignature", "true"]);
         fixture.file(".gitattributes", "*.txt diff=x filter=x\n");
+        // A file whose time differs from the index is compared by its content, through filters.
+        fixture.file("a.txt", "one\ntwo\n");
         for tool in ["git.status", "git.diff", "git.log"] {
             output(&fixture, tool, json!({})).await;
         }
         assert!(!mark.exists(), "a program of the repository was started");
-        git(&fixture, &["config", "filter.x.clean", &program]);
-        assert_eq!(fixture.code("git.status", json!({})).await, "bad_args");
-        assert!(!mark.exists(), "a filter was started");
+    }
+
+    /// What is missing of a partial clone would be fetched, over a transport that is a command.
+    #[tokio::test]
+    async fn nothing_is_fetched() {
+        let fixture = repository();
+        let mark = fixture.root().join("started");
+        let url = format!("ext::sh -c touch% {}", mark.display());
+        let settings = [
+            ("core.repositoryFormatVersion", "1"),
+            ("extensions.partialClone", "origin"),
+            ("remote.origin.promisor", "true"),
+            ("remote.origin.url", url.as_str()),
+            ("protocol.allow", "always"),
+            ("protocol.ext.allow", "always"),
+        ];
+        for (name, value) in settings {
+            git(&fixture, &["config", name, value]);
+        }
+        let objects = fixture.root().join(".git/objects");
+        let name = Command::new("git")
+            .current_dir(fixture.root())
+            .args(["rev-parse", "HEAD:a.txt"])
+            .output()
+            .unwrap();
+        let name = String::from_utf8(name.stdout).unwrap().trim().to_owned();
+        std::fs::remove_file(objects.join(&name[..2]).join(&name[2..])).unwrap();
+        // Git by itself starts the command, so that the test can tell.
+        let plain = Command::new("git").current_dir(fixture.root()).arg("diff").output().unwrap();
+        assert!(!plain.status.success() && mark.exists(), "{plain:?}");
+        std::fs::remove_file(&mark).unwrap();
+        assert_eq!(fixture.code("git.diff", json!({})).await, "bad_args");
+        assert!(!mark.exists(), "a transport of the repository was started");
+    }
+
+    #[tokio::test]
+    async fn settings_and_links_do_not_lead_out_of_the_repository() {
+        let secret = repository();
+        secret.file("a.txt", "a secret\n");
+        let fixture = repository();
+        git(&fixture, &["config", "core.worktree", &secret.root().display().to_string()]);
+        let diff = output(&fixture, "git.diff", json!({})).await;
+        assert!(diff.contains("+two") && !diff.contains("secret"), "{diff}");
+        // Files of another repository in the place of its own.
+        for part in ["objects", "refs", "index"] {
+            let fixture = repository();
+            let own = fixture.root().join(".git").join(part);
+            std::fs::rename(&own, fixture.root().join("kept")).unwrap();
+            std::os::unix::fs::symlink(secret.root().join(".git").join(part), &own).unwrap();
+            assert_eq!(fixture.code("git.log", json!({})).await, "not_configured", "{part}");
+        }
+        // A file that names another repository, which knows nothing of it.
+        let fixture = Fixture::new();
+        let target = secret.root().join(".git");
+        fixture.file(".git", &format!("gitdir: {}\n", target.display()));
+        assert_eq!(fixture.code("git.log", json!({})).await, "not_configured");
+        let fixture = Fixture::new();
+        fixture.file(".git/HEAD", "ref: refs/heads/main\n");
+        fixture.file(".git/commondir", &format!("{}\n", target.display()));
+        assert_eq!(fixture.code("git.log", json!({})).await, "not_configured");
+    }
+
+    #[tokio::test]
+    async fn linked_work_trees_and_directories_below_are_read() {
+        let fixture = repository();
+        let linked = Fixture::new();
+        let path = linked.root().display().to_string();
+        git(&fixture, &["worktree", "add", "-q", "-f", "-b", "other", &path]);
+        linked.file("b.txt", "b\n");
+        let status = output(&linked, "git.status", json!({})).await;
+        assert!(status.contains("## other") && status.contains("?? b.txt"), "{status}");
+        assert!(!status.contains("a.txt"), "{status}");
+        let log = output(&linked, "git.log", json!({"rev": "main"})).await;
+        assert!(log.contains("first words"), "{log}");
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@ use super::TaskAttempt;
 use super::environment_file::read_environment_file;
 use super::results::ResultPlace;
 use super::task_cache::CacheQuestion;
+use planwright_text::{Redactor, is_secret_variable};
 
 /// An attempt that is ready to start.
 #[derive(Debug)]
@@ -26,16 +27,23 @@ impl AttemptSetup {
     }
 }
 
-/// The variables of a command: files first, then what the task states, what other tasks gave, and secrets.
+/// The variables of a command: files first, then what the task states, what other tasks gave, and secrets. What stands in a
+/// file under a secret's name is covered from now on: another task may have written the file just now.
 pub(super) fn attempt_variables(
     attempt: &TaskAttempt,
     secrets: Vec<(String, String)>,
+    redactor: &Redactor,
 ) -> Result<BTreeMap<String, String>, String> {
     let (task, options) = (&attempt.task, &attempt.task.options);
     let mut variables = BTreeMap::new();
     for file in &options.env_files {
         let directory = attempt.workspace.join(&task.cwd);
-        variables.extend(read_environment_file(&attempt.workspace, &directory, file)?);
+        let found = read_environment_file(&attempt.workspace, &directory, file)?;
+        for (_, value) in found.iter().filter(|(name, value)| is_secret_variable(name, value, &[]))
+        {
+            redactor.add_secret(value);
+        }
+        variables.extend(found);
     }
     for name in &options.pass_env {
         // A variable that is not set is not passed.

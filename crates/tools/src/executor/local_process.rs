@@ -166,12 +166,41 @@ impl LocalProcessExecutor {
         })
     }
 
-    /// What an attempt needs beside its command.
-    async fn prepare_attempt(&self, attempt: &TaskAttempt) -> Result<AttemptSetup, String> {
-        check_directory(attempt)?;
+    /// The secrets of an attempt. A command that prints one ends with the attempt: when it is stopped, and at its time limit.
+    async fn find_secrets(
+        &self,
+        attempt: &TaskAttempt,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<(String, String)>, CallOutcome> {
+        if attempt.task.options.secrets.is_empty() {
+            return Ok(Vec::new());
+        }
         let lender = self.terminal.as_deref();
-        let secrets = self.secrets.find_values(attempt, lender, &self.redactor).await?;
-        let variables = attempt_variables(attempt, secrets)?;
+        let limit = time_limit(&attempt.task);
+        let stopped = tokio::select! {
+            found = self.secrets.find_values(attempt, lender, &self.redactor) => {
+                return found.map_err(|message| CallOutcome::CouldNotStart { message });
+            }
+            () = cancel.cancelled() => CallOutcome::Cancelled,
+            () = tokio::time::sleep(limit) => {
+                CallOutcome::TimedOut { limit_seconds: limit.as_secs() }
+            }
+        };
+        let mark = attempt.process_mark();
+        if let Err(error) = tokio::task::spawn_blocking(move || process::end_leftovers(&mark)).await
+        {
+            tracing::error!(%error, "the command of a secret could not be ended");
+        }
+        Err(stopped)
+    }
+
+    /// What an attempt needs beside its command.
+    fn prepare_attempt(
+        &self,
+        attempt: &TaskAttempt,
+        secrets: Vec<(String, String)>,
+    ) -> Result<AttemptSetup, String> {
+        let variables = attempt_variables(attempt, secrets, &self.redactor)?;
         let place = match &self.results {
             _ if attempt.work != AttemptWork::Task || !needs_place(&attempt.task) => None,
             None => return Err("there is no place here to keep what the task leaves".to_owned()),
@@ -361,7 +390,14 @@ impl LocalProcessExecutor {
                 return AttemptOutcome::could_not_start(message);
             }
         };
-        let setup = match self.prepare_attempt(attempt).await {
+        if let Err(message) = check_directory(attempt) {
+            return AttemptOutcome::could_not_start(message);
+        }
+        let secrets = match self.find_secrets(attempt, &cancel).await {
+            Ok(secrets) => secrets,
+            Err(outcome) => return AttemptOutcome::without_output(outcome),
+        };
+        let setup = match self.prepare_attempt(attempt, secrets) {
             Ok(setup) => setup,
             Err(message) => return AttemptOutcome::could_not_start(message),
         };

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use super::{SnapshotReport, Worktree, WorktreeError};
 use crate::file_walk::{HiddenFiles, walk_files};
+use crate::repository_view::RepositoryView;
 
 /// More than this is generated rather than written, and would take minutes to copy.
 const MOST_FILES: u64 = 100_000;
@@ -83,9 +84,25 @@ pub(super) fn ignored_paths(workspace: &Path, paths: &[PathBuf]) -> BTreeSet<Pat
     ignored.map(|ignored| split_paths(&ignored).collect()).unwrap_or_default()
 }
 
-/// What a fixed git command prints: no hooks, no monitor, no settings of the environment. `None` where there is no git,
-/// no repository, or nothing to print.
+/// What a fixed git command prints: it reads through a view, where no setting of the repository exists; the person's own
+/// settings apply. `None` where there is no git, no repository, or nothing to print.
 pub(super) fn git_output(workspace: &Path, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+    let view = match RepositoryView::open(workspace) {
+        Ok(view) => view?,
+        Err(error) => {
+            tracing::warn!(%error, "a repository is not used");
+            return None;
+        }
+    };
+    view_output(&view, workspace, arguments, input)
+}
+
+pub(super) fn view_output(
+    view: &RepositoryView,
+    workspace: &Path,
+    arguments: &[&str],
+    input: &[u8],
+) -> Option<Vec<u8>> {
     use std::io::Write as _;
     let mut command = Command::new("git");
     for (name, _) in std::env::vars_os() {
@@ -94,12 +111,9 @@ pub(super) fn git_output(workspace: &Path, arguments: &[&str], input: &[u8]) -> 
         }
     }
     let mut child = command
-        .arg("-C")
-        .arg(workspace)
-        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
-        .args(["-c", "core.untrackedCache=false"])
+        .current_dir(workspace)
         .args(arguments)
-        .env("GIT_OPTIONAL_LOCKS", "0")
+        .envs(view.environment())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

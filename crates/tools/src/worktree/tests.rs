@@ -302,3 +302,40 @@ fn git_works_in_a_copy_on_no_branch_and_leaves_the_repository_alone() {
     assert_eq!((objects(), fs::read(place.root().join(".git/HEAD")).unwrap()), (before, refs));
     place.git(&["fsck", "--strict"]);
 }
+
+#[test]
+fn no_program_of_a_hostile_repository_is_started_for_a_copy() {
+    let place = Place::new(&[("a.rs", "one\n"), (".gitignore", "out/\n")]);
+    place.git(&["init", "-q"]);
+    place.git(&["add", "-A"]);
+    place.git(&["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "first"]);
+    let mark = place.root().join("out/started");
+    fs::create_dir_all(mark.parent().unwrap()).unwrap();
+    let program = format!("touch {}", mark.display());
+    for name in ["core.fsmonitor", "filter.x.clean", "core.pager", "alias.ls-files"] {
+        place.git(&["config", name, &program]);
+    }
+    place.git(&["config", "core.worktree", "/"]);
+    fs::write(place.root().join(".gitattributes"), "* filter=x\n").unwrap();
+    fs::write(place.root().join("a.rs"), "two\n").unwrap();
+    let (copy, _) = place.copy("t");
+    assert_eq!(fs::read_to_string(copy.files().join("a.rs")).unwrap(), "two\n");
+    assert!(copy.files().join(".git/HEAD").exists() && !copy.files().join("out").exists());
+    assert!(!mark.exists(), "a program of the repository was started");
+}
+
+#[test]
+fn a_linked_work_tree_gets_copies_with_its_own_commit() {
+    let place = Place::new(&[("a.rs", "one\n")]);
+    place.git(&["init", "-q"]);
+    place.git(&["add", "-A"]);
+    place.git(&["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "first"]);
+    let linked = place.root().join("linked");
+    place.git(&["worktree", "add", "-q", "-b", "other", &linked.display().to_string()]);
+    assert_eq!(borrowed_objects(&linked), borrowed_objects(&place.root()));
+    // A file that names a repository which does not name it in turn leads nowhere.
+    let forged = place.root().join("forged");
+    fs::create_dir(&forged).unwrap();
+    fs::copy(linked.join(".git"), forged.join(".git")).unwrap();
+    assert_eq!(borrowed_objects(&forged), None);
+}

@@ -4,20 +4,17 @@ use serde_json::Value;
 
 use crate::tool_names::ToolNameMap;
 use crate::transport::{
-    AnswerDecoder, DecodeFault, DecodeProgress, WireEvent, find_server_error, parse_json,
+    AnswerDecoder, AnswerDraft, DecodeFault, DecodeProgress, WireEvent, find_server_error,
+    parse_json, text_field,
 };
-use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
+use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, TokenUsage};
 use planwright_model::{ReasoningFormat, ReasoningItem};
 
 /// Everything received so far.
 #[derive(Debug)]
 pub(super) struct ResponsesDecoder {
-    names: ToolNameMap,
-    model: String,
+    draft: AnswerDraft,
     items: Vec<OutputItem>,
-    finish: Option<FinishReason>,
-    usage: TokenUsage,
-    any: bool,
     refused: bool,
 }
 
@@ -38,15 +35,7 @@ enum OutputContent {
 
 impl ResponsesDecoder {
     pub(super) fn new(model: &str, names: ToolNameMap) -> Self {
-        Self {
-            names,
-            model: model.to_owned(),
-            items: Vec::new(),
-            finish: None,
-            usage: TokenUsage::default(),
-            any: false,
-            refused: false,
-        }
+        Self { draft: AnswerDraft::new(model, names), items: Vec::new(), refused: false }
     }
 
     /// The item with this number, made if the server never announced it.
@@ -61,21 +50,21 @@ impl ResponsesDecoder {
 
     /// Takes an item as it stands in an event; a finished one replaces what was put together from pieces.
     fn read_item(&mut self, number: u64, item: &Value) {
-        let content = match text_of(item, "type") {
+        let content = match text_field(item, "type") {
             "message" => {
                 let parts = item.get("content").and_then(Value::as_array);
                 let mut text = String::new();
                 for part in parts.into_iter().flatten() {
-                    self.refused |= text_of(part, "type") == "refusal";
-                    text.push_str(text_of(part, "text"));
-                    text.push_str(text_of(part, "refusal"));
+                    self.refused |= text_field(part, "type") == "refusal";
+                    text.push_str(text_field(part, "text"));
+                    text.push_str(text_field(part, "refusal"));
                 }
                 OutputContent::Message { text }
             }
             "function_call" => OutputContent::Call {
-                id: text_of(item, "call_id").to_owned(),
-                name: text_of(item, "name").to_owned(),
-                arguments: text_of(item, "arguments").to_owned(),
+                id: text_field(item, "call_id").to_owned(),
+                name: text_field(item, "name").to_owned(),
+                arguments: text_field(item, "arguments").to_owned(),
             },
             "reasoning" => {
                 let mut raw = item.clone();
@@ -107,7 +96,7 @@ impl ResponsesDecoder {
         let Some(index) = self.items.iter().position(|item| item.number == number) else { return };
         if let OutputContent::Call { name, arguments, .. } = &mut self.items[index].content {
             arguments.push_str(piece);
-            let name = self.names.registry_name(name);
+            let name = self.draft.registry_name(name);
             deltas(AnswerDelta::Call { index, name, arguments: piece.to_owned() });
         }
     }
@@ -117,19 +106,17 @@ impl ResponsesDecoder {
         if let Some(fault) = find_server_error(response) {
             return Err(fault);
         }
-        self.any = true;
-        let model = text_of(response, "model");
-        if !model.is_empty() {
-            model.clone_into(&mut self.model);
-        }
+        self.draft.any = true;
+        self.draft.read_model(response, "model");
         let count = |pointer: &str| response.pointer(pointer).and_then(Value::as_u64);
-        self.usage = TokenUsage {
-            input: count("/usage/input_tokens").or(self.usage.input),
-            output: count("/usage/output_tokens").or(self.usage.output),
-            cached: count("/usage/input_tokens_details/cached_tokens").or(self.usage.cached),
+        let before = self.draft.usage;
+        self.draft.usage = TokenUsage {
+            input: count("/usage/input_tokens").or(before.input),
+            output: count("/usage/output_tokens").or(before.output),
+            cached: count("/usage/input_tokens_details/cached_tokens").or(before.cached),
             cache_written: None,
         };
-        self.finish = match text_of(response, "status") {
+        self.draft.finish = match text_field(response, "status") {
             "completed" => Some(FinishReason::Stop),
             "incomplete" => {
                 let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
@@ -153,10 +140,6 @@ impl ResponsesDecoder {
     }
 }
 
-fn text_of<'a>(value: &'a Value, field: &str) -> &'a str {
-    value.get(field).and_then(Value::as_str).unwrap_or_default()
-}
-
 impl AnswerDecoder for ResponsesDecoder {
     fn decode_event(
         &mut self,
@@ -174,8 +157,8 @@ impl AnswerDecoder for ResponsesDecoder {
         match kind {
             "error" => {
                 return Err(find_server_error(&value).unwrap_or_else(|| DecodeFault::Server {
-                    message: text_of(&value, "message").to_owned(),
-                    kind: text_of(&value, "code").to_owned(),
+                    message: text_field(&value, "message").to_owned(),
+                    kind: text_field(&value, "code").to_owned(),
                 }));
             }
             "response.created" | "response.in_progress" | "response.queued" => {
@@ -183,24 +166,24 @@ impl AnswerDecoder for ResponsesDecoder {
                 return Ok(DecodeProgress::KeepAlive);
             }
             "response.output_item.added" | "response.output_item.done" => {
-                self.any = true;
+                self.draft.any = true;
                 self.read_item(number, value.get("item").unwrap_or(&Value::Null));
             }
             "response.output_text.delta" => {
-                self.append_text(number, text_of(&value, "delta").to_owned(), deltas);
+                self.append_text(number, text_field(&value, "delta").to_owned(), deltas);
             }
             "response.refusal.delta" => {
                 self.refused = true;
-                self.append_text(number, text_of(&value, "delta").to_owned(), deltas);
+                self.append_text(number, text_field(&value, "delta").to_owned(), deltas);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                deltas(AnswerDelta::Thinking { text: text_of(&value, "delta").to_owned() });
+                deltas(AnswerDelta::Thinking { text: text_field(&value, "delta").to_owned() });
             }
             "response.reasoning_summary_text.done" => {
                 deltas(AnswerDelta::Thinking { text: "\n".to_owned() });
             }
             "response.function_call_arguments.delta" => {
-                self.append_arguments(number, text_of(&value, "delta"), deltas);
+                self.append_arguments(number, text_field(&value, "delta"), deltas);
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
                 self.read_response(response)?;
@@ -233,59 +216,40 @@ impl AnswerDecoder for ResponsesDecoder {
     }
 
     fn finish(self: Box<Self>) -> Result<GeneratedAnswer, DecodeFault> {
-        if !self.any {
-            return Err(DecodeFault::Empty);
-        }
-        let Some(mut finish) = self.finish else { return Err(DecodeFault::Truncated) };
-        let (mut text, mut tool_calls, mut reasoning) = (String::new(), Vec::new(), Vec::new());
-        for item in self.items {
+        let Self { mut draft, items, refused } = *self;
+        draft.check_complete()?;
+        for item in items {
             match item.content {
-                OutputContent::Message { text: piece } => text.push_str(&piece),
-                OutputContent::Call { name, .. } if name.is_empty() => {
-                    return Err(DecodeFault::Shape("a tool call without a name".to_owned()));
+                OutputContent::Message { text } => draft.text.push_str(&text),
+                OutputContent::Call { id, name, arguments } => {
+                    draft.push_call(&id, &name, arguments)?;
                 }
-                OutputContent::Call { id, name, arguments } => tool_calls.push(RawToolCall {
-                    id: if id.is_empty() { format!("call_{}", tool_calls.len()) } else { id },
-                    name: self.names.registry_name(&name),
-                    arguments,
-                }),
-                OutputContent::Reasoning { raw } => reasoning.push(ReasoningItem {
+                OutputContent::Reasoning { raw } => draft.reasoning.push(ReasoningItem {
                     format: ReasoningFormat::OpenAiResponses,
-                    position: u32::try_from(tool_calls.len()).unwrap_or(u32::MAX),
+                    position: draft.next_position(),
                     text: summary_text(&raw),
                     raw,
                 }),
                 OutputContent::Other => {}
             }
         }
-        if finish == FinishReason::Stop {
-            if self.refused {
-                finish = FinishReason::Filtered;
-            } else if !tool_calls.is_empty() {
-                finish = FinishReason::ToolCalls;
-            }
+        if refused && draft.finish == Some(FinishReason::Stop) {
+            draft.finish = Some(FinishReason::Filtered);
         }
-        Ok(GeneratedAnswer {
-            text,
-            tool_calls,
-            usage: self.usage,
-            reasoning,
-            finish,
-            model: self.model,
-            spent_on_retries: TokenUsage::default(),
-        })
+        draft.into_answer()
     }
 }
 
 fn summary_text(raw: &Value) -> String {
     let parts = raw.get("summary").and_then(Value::as_array);
-    let texts = parts.into_iter().flatten().map(|part| text_of(part, "text"));
+    let texts = parts.into_iter().flatten().map(|part| text_field(part, "text"));
     texts.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RawToolCall;
     use serde_json::json;
     use std::sync::Mutex;
 
