@@ -157,9 +157,9 @@ impl RepositoryPlace {
         let extended = kept.iter().any(|(section, ..)| *section == "extensions");
         let mut settings =
             format!("{OWN_SETTINGS}[core]\n\trepositoryformatversion = {}\n", u8::from(extended));
-        for (section, name, value) in kept {
-            settings.push_str(&format!("[{section}]\n\t{name} = {value}\n"));
-        }
+        settings.extend(kept.iter().flat_map(|(section, name, value)| {
+            ["[", *section, "]\n\t", *name, " = ", value.as_str(), "\n"]
+        }));
         settings
     }
 }

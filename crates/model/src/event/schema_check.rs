@@ -10,32 +10,28 @@ pub fn schema_fault(root: &Value, schema: &Value, value: &Value) -> Option<Strin
     for (word, rule) in rules {
         let found = match word.as_str() {
             "$ref" => {
-                let path = rule.as_str().unwrap().trim_start_matches('#');
+                let path = as_word(rule).trim_start_matches('#');
                 schema_fault(root, root.pointer(path).expect("a reference leads somewhere"), value)
             }
             "anyOf" | "oneOf" => {
-                let parts = rule.as_array().unwrap();
+                let parts = as_list(rule);
                 let faults: Option<Vec<String>> =
                     parts.iter().map(|part| schema_fault(root, part, value)).collect();
                 faults.map(|faults| format!("none fits: {}", faults.join(" | ")))
             }
-            "allOf" => {
-                rule.as_array().unwrap().iter().find_map(|part| schema_fault(root, part, value))
-            }
+            "allOf" => as_list(rule).iter().find_map(|part| schema_fault(root, part, value)),
             "const" if rule != value => Some(format!("{value} is not {rule}")),
-            "enum" if !rule.as_array().unwrap().contains(value) => {
-                Some(format!("{value} is none of {rule}"))
-            }
+            "enum" if !as_list(rule).contains(value) => Some(format!("{value} is none of {rule}")),
             "type" => (!has_type(rule, value)).then(|| format!("{value} is not {rule}")),
             "required" => {
-                let names = rule.as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+                let names = as_list(rule).iter().map(as_word);
                 let lacks = |name: &&str| value.is_object() && value.get(*name).is_none();
                 let mut names = names;
                 names.find(lacks).map(|name| format!("{value} lacks {name}"))
             }
-            "properties" => rule.as_object().unwrap().iter().find_map(|(name, part)| {
-                value.get(name).and_then(|own| schema_fault(root, part, own))
-            }),
+            "properties" => rule.as_object().expect("the schema is well-formed").iter().find_map(
+                |(name, part)| value.get(name).and_then(|own| schema_fault(root, part, own)),
+            ),
             "items" => value
                 .as_array()
                 .and_then(|items| items.iter().find_map(|item| schema_fault(root, rule, item))),
@@ -62,7 +58,7 @@ pub fn schema_fault(root: &Value, schema: &Value, value: &Value) -> Option<Strin
 fn has_type(rule: &Value, value: &Value) -> bool {
     match rule {
         Value::Array(kinds) => kinds.iter().any(|kind| has_type(kind, value)),
-        _ => match rule.as_str().unwrap() {
+        _ => match as_word(rule) {
             "object" => value.is_object(),
             "array" => value.is_array(),
             "string" => value.is_string(),
@@ -73,4 +69,12 @@ fn has_type(rule: &Value, value: &Value) -> bool {
             other => panic!("the type {other} is not known"),
         },
     }
+}
+
+fn as_word(rule: &Value) -> &str {
+    rule.as_str().expect("the schema is well-formed")
+}
+
+fn as_list(rule: &Value) -> &[Value] {
+    rule.as_array().expect("the schema is well-formed")
 }

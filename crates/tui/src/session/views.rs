@@ -3,7 +3,7 @@
 use super::draw::fold_request;
 use super::{ScreenEffect, SessionScreen};
 use crate::keymap::KeyAction;
-use crate::panes::graph::{GroupFolding, next_zoom};
+use crate::panes::graph::{GraphNode, GroupFolding, next_zoom};
 use crate::panes::plan::{self, PlanView};
 use crate::ui_state::PaneFocus;
 use planwright_layout::drawing::Zoom;
@@ -89,8 +89,8 @@ impl SessionScreen {
         let node = self.graph.node_of(group, None).and_then(|node| self.graph.node(node));
         // The graph may be of a later moment than the state, which then has fewer tasks.
         let tasks = &self.state().tasks;
-        let first = node.map(|node| node.first_task()).filter(|task| *task < tasks.len());
-        let first = first.map(|task| tasks.id(task).clone());
+        let first = node.map(GraphNode::first_task);
+        let first = first.filter(|task| *task < tasks.len()).map(|task| tasks.id(task).clone());
         self.ui.view.set_folded(group, false);
         if let Some(first) = first {
             self.ui.select_task(first);

@@ -14,7 +14,7 @@ pub(crate) use content::{task_worker, title_of};
 pub(crate) use draw::{
     GraphPane, draw_selection, expected_end, graph_body, graph_facts, graph_summary, selected_task,
 };
-pub(crate) use groups::TaskGroups;
+pub(crate) use groups::{GraphNode, TaskGroups};
 pub(crate) use selection::{GraphDirection, neighbor_task};
 pub(crate) use shape::GraphRoom;
 
