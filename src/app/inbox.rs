@@ -99,9 +99,10 @@ impl LetterForwarder {
 
     fn read_letters(&mut self) -> Result<Vec<InboxLetter>, StoreError> {
         // Asked first, because it costs next to nothing.
-        let found = match self.store.has_inbox_answers(&self.session)? {
-            true => self.store.inbox_letters(&self.session)?,
-            false => Vec::new(),
+        let found = if self.store.has_inbox_answers(&self.session)? {
+            self.store.inbox_letters(&self.session)?
+        } else {
+            Vec::new()
         };
         self.forwarded.retain(|key| found.iter().any(|letter| letter.key == *key));
         Ok(found)
