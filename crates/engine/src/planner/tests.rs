@@ -25,6 +25,7 @@ mod open_tools;
 mod open_trials;
 mod policy;
 mod requests;
+mod weak_models;
 
 /// Sunday, 7 June 2026, 10:00 in Berlin.
 const NOW: &str = "2026-06-07T08:00:00Z";

@@ -3,6 +3,7 @@
 mod nodes;
 mod prompt;
 mod roadmap;
+mod weak_draft;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -137,6 +138,12 @@ impl Planner {
         {
             return Ok(self.run_stage(talk, now));
         }
+        if let Some(before) = talk.outline.as_deref()
+            && !talk.change_requests.is_empty()
+            && self.reads_all_requests(talk, before, now)
+        {
+            return Ok(self.run_stage(talk, now));
+        }
         let mut work = StageResult::new(ControllerOutcome::Success);
         if talk.outline.is_none() && Self::should_offer_ideas(talk, None, None) {
             work = self.add_model_ideas(client, work, talk, now, say, cancel).await;
@@ -213,15 +220,16 @@ impl Planner {
             )
             .await?;
         outline.version = before.map_or(1, |before| before.version + 1);
+        self.correct_weak_outline(talk, &mut outline, now);
         let count = outline.nodes.len();
+        let reports = before.map(|before| weak_draft::redraft_events(talk, before, &outline));
         work = work.with_event(PlanningEvent::OutlineDrafted {
             outline: Arc::new(outline),
             by: PlanDrafter::Model(client.name()),
             self_score: Some(score),
         });
-        if !talk.change_requests.is_empty() {
-            let met = talk.change_requests.iter().map(|request| request.text.clone()).collect();
-            work = work.with_event(PlanningEvent::WishesMet { met, open: Vec::new() });
+        for event in reports.unwrap_or_default() {
+            work = work.with_event(event);
         }
         Ok(watch.finish(work, Some(score), vec![format!("{count} nodes")]))
     }
@@ -241,7 +249,9 @@ impl Planner {
             _ => None,
         });
         let mends = talk.counters.stage_retries(Stage::Roadmap) == 1;
-        let (Some(base), false, true) = (base, mends, talk.change_requests.is_empty()) else {
+        // A weak model would give new estimates to all tasks, also to those that nobody asked to change.
+        let redrafts = talk.compared.is_some() || !talk.change_requests.is_empty();
+        let (Some(base), false) = (base, mends || redrafts) else {
             return Ok(work);
         };
         let watch =
