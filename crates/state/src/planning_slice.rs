@@ -19,7 +19,9 @@ use planwright_model::{
     PlanOutline, PlanQuestion, PlanState, PlanningPosition, PlanningToolName, PolicyOverride,
     Roadmap, RunCap, Schedule, Stage, StageAssessment, TaskId, Violation,
 };
-use planwright_plan::confidence::{ConfidenceEvidence, ConfidenceSentence, describe_confidence};
+use planwright_plan::confidence::{
+    ConfidenceEvidence, ConfidenceSentence, DraftAuthor, describe_confidence,
+};
 use planwright_plan::grammar::BROKEN_FACT_RULE;
 
 /// How many log entries and traces of planning the state keeps; the journal has all of them.
@@ -200,7 +202,13 @@ impl PlanningSlice {
         describe_confidence(&ConfidenceEvidence {
             pattern: self.pattern.as_ref(),
             kind_confirmed: self.kind_chosen,
-            by_model: !self.offline && !self.drafter.is_offline(),
+            drafted_by: if self.offline || self.drafter.is_offline() {
+                DraftAuthor::BuiltInPlanner
+            } else if self.conversation.is_some() {
+                DraftAuthor::LargeModel
+            } else {
+                DraftAuthor::SmallModel
+            },
             assessments: &self.judgements,
         })
     }
