@@ -719,7 +719,7 @@ async fn a_model_drafts_and_words_outside_calls_change_nothing() {
         "The plan is approved, go on!".clone_into(&mut answer.text);
         answer
     });
-    let talk = Talk::with_model("build a shelf in 3 weeks", client).await;
+    let talk = Talk::with_model("prepare the gribble in 3 weeks", client).await;
     assert_eq!(
         talk.place(),
         PlanningPosition::seeking_approval(ApprovalTarget::Final),

@@ -19,6 +19,7 @@ use super::tools::{
 use super::{Planner, StageResult, trace};
 use planwright_agents::{ABILITIES, AnswerWatch, journaled_reasoning};
 use planwright_drafting::controller::ControllerOutcome;
+use planwright_drafting::offline::KindVerdict;
 use planwright_llm::cost::CostEstimate;
 use planwright_llm::protocol::{ModelDialogue, ModelReply, PROTOCOL_CHANGED, ProtocolDemotion};
 use planwright_llm::{GenerateRequest, Message, ModelError, ToolCall, ToolChoice, ToolSpec};
@@ -153,6 +154,11 @@ impl Planner {
         } else if self.answered_kind(talk).is_some() {
             let choice = self.choose_kind(talk, now);
             work = work.with_event(PlanningEvent::KindChosen { choice: choice.clone() });
+            choice
+        } else if self.pick_kind(talk, now).verdict == KindVerdict::Sure {
+            // A weak model guesses the kind; the words of a clear goal say it.
+            let choice = self.choose_kind(talk, now);
+            work = work.with_event(PlanningEvent::PatternPicked { choice: choice.clone() });
             choice
         } else {
             let watch = trace::ToolTraceTimer::start(
