@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use planwright_engine::{LeftCommand, SessionHandle};
+use planwright_engine::{LeftCommand, SessionHandle, command_in_letter};
 use planwright_model::event::{AgentEvent, ApprovalEvent, Command, Event, PlanningEvent};
 use planwright_model::{Actor, Answer, RequestId, SessionId, TaskId};
 use tokio::sync::mpsc;
@@ -88,7 +88,7 @@ impl LetterForwarder {
             if !self.forwarded.insert(key) {
                 continue;
             }
-            match answer_command(&answer) {
+            match command_in_letter(&answer) {
                 Some(command) => new.push(LeftCommand { key, command }),
                 // Nobody can ever act on it.
                 None => self.remove_letter(key),
@@ -113,20 +113,6 @@ impl LetterForwarder {
             tracing::warn!(%error, "a letter that cannot be read stays in the inbox");
         }
     }
-}
-
-fn answer_command(letter: &InboxAnswer) -> Option<Command> {
-    // A letter that names no request is a command.
-    if letter.request == RequestId::UNASSIGNED {
-        let parsed = serde_json::from_str(&letter.answer);
-        return parsed.inspect_err(|_| tracing::warn!("a command cannot be read")).ok();
-    }
-    let parsed = serde_json::from_str(&letter.answer);
-    // The error may quote the answer.
-    let answer: Answer = parsed
-        .inspect_err(|_| tracing::warn!(request = %letter.request, "an answer cannot be read"))
-        .ok()?;
-    Some(Command::Answer { id: letter.request, answer, by: Actor::Person })
 }
 
 /// What became of an answer that was left.

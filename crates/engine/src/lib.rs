@@ -9,6 +9,7 @@ mod agent_port;
 pub mod caps;
 pub mod controller;
 pub mod coordinator;
+mod decision_writer;
 mod driver;
 pub mod plan_rows;
 pub mod planner;
@@ -27,6 +28,7 @@ use tokio::task::JoinHandle;
 
 pub use agent_executor::{AgentBrief, BuiltInAgentExecutor, ToolProfileLookup};
 pub use agent_port::{AgentPort, AgentPortReceiver, listed_classes, open_agent_port};
+pub use decision_writer::{WrittenDecision, command_in_letter, write_decision};
 pub use driver::EngineError;
 pub use summary::summarize_session;
 pub use worktree_runner::{WorktreeAction, WorktreeRunner};

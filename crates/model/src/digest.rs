@@ -35,6 +35,12 @@ impl Digest {
         Self(hex)
     }
 
+    /// Reads a hash that was shown: 64 hexadecimal digits.
+    pub fn from_hex(hex: &str) -> Option<Self> {
+        let digits = hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+        digits.then(|| Self(hex.to_ascii_lowercase()))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

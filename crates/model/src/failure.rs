@@ -74,6 +74,8 @@ pub enum SkipReason {
     NotNeeded,
     /// Its condition is false.
     ConditionFalse,
+    /// Another program's agent, which carries out the plan, left it out; dependents treat it as met.
+    ByAgent,
 }
 
 impl SkipReason {
@@ -87,6 +89,7 @@ impl SkipReason {
             Self::Aborted => "because the run was stopped",
             Self::NotNeeded => "because nothing failed before it",
             Self::ConditionFalse => "because its condition is false",
+            Self::ByAgent => "by the agent",
         }
     }
 
@@ -100,6 +103,7 @@ impl SkipReason {
             Self::Aborted => "aborted",
             Self::NotNeeded => "not_needed",
             Self::ConditionFalse => "condition_false",
+            Self::ByAgent => "by_agent",
         }
     }
 }

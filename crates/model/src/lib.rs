@@ -13,6 +13,7 @@ pub mod cap;
 pub mod catch_up;
 pub mod confidence;
 pub mod context;
+pub mod desk;
 pub mod digest;
 pub mod event;
 pub mod fact;
@@ -63,6 +64,10 @@ pub use confidence::{Confidence, ConfidenceTerm, ConfidenceVerdict};
 pub use context::{
     Assumption, AssumptionOrigin, LocalTimeInterval, PlanCalendar, PlanConstraints, PlanContext,
     PlanPerson, UserPrefs, Weekday, WeeklyHours,
+};
+pub use desk::{
+    CommentReply, DeskChannel, DeskInquiry, LineComment, NodeLines, PlanSubmission, ProgressReport,
+    ReportedTaskState, SubmissionFormat, SubmittedRevision, SubmittingAgent,
 };
 pub use digest::{Digest, canonical_json};
 pub use fact::{

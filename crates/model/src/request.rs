@@ -79,6 +79,13 @@ pub enum RequestKind {
     Consent { provider: String },
     /// The model gave nothing usable.
     ModelTrouble { stage: Stage },
+    /// An agent of another program asks the person something.
+    DeskQuestion {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+    },
+    /// Whether an agent of another program may use one of its own tools for exactly this.
+    DeskPermission { tool: String, action: Digest },
 }
 
 /// What a key in the panel stands for.
@@ -104,6 +111,8 @@ pub enum ChoiceAction {
     ApproveFromToday,
     /// Approve, and begin at the task that the answer names; what comes before it is skipped.
     ApproveFromTask,
+    /// Approve what another program's agent submitted, and have Planwright run it in that agent's place.
+    ApproveAndRunHere,
     Abandon,
     /// The call in doubt took place.
     Happened,

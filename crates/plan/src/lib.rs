@@ -16,4 +16,5 @@ pub mod plan_file;
 pub mod plan_file_schedule;
 pub mod roadmap_to_plan;
 pub mod sizing;
+pub mod submission;
 pub mod task_selection;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan_slice::{ApprovalRecord, RevisionHead};
 use super::{
-    AgentSlice, BreakerSlice, ModelWaits, PlanSlice, PlanningSlice, RequestSlice, RunSlice,
+    AgentSlice, BreakerSlice, DeskSlice, ModelWaits, PlanSlice, PlanningSlice, RequestSlice, RunSlice,
     SessionSlice, SessionState, SessionTotals, TaskRow, TaskTable, WorktreeSlice,
 };
 use planwright_model::event::{Event, PlanEvent, Record};
@@ -38,6 +38,8 @@ pub struct Checkpoint {
     #[serde(default)]
     worktrees: WorktreeSlice,
     #[serde(default)]
+    desk: DeskSlice,
+    #[serde(default)]
     waits: ModelWaits,
     #[serde(default)]
     grants: Vec<PermissionRule>,
@@ -61,6 +63,7 @@ struct CheckpointFields<'a> {
     breakers: &'a BreakerSlice,
     agents: &'a AgentSlice,
     worktrees: &'a WorktreeSlice,
+    desk: &'a DeskSlice,
     waits: &'a ModelWaits,
     grants: &'a [PermissionRule],
     totals: SessionTotals,
@@ -95,6 +98,7 @@ impl Checkpoint {
             breakers: &state.breakers,
             agents: &state.agents,
             worktrees: &state.worktrees,
+            desk: &state.desk,
             waits: &state.waits,
             grants: &state.grants,
             totals: state.totals,
@@ -168,6 +172,7 @@ impl Checkpoint {
             breakers: self.breakers,
             agents: self.agents,
             worktrees: self.worktrees,
+            desk: self.desk,
             waits: self.waits,
             grants: self.grants,
             totals: self.totals,

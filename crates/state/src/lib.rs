@@ -10,6 +10,7 @@ mod attention;
 mod breaker_slice;
 mod checkpoint;
 pub mod decision_log;
+mod desk_slice;
 mod draft_history;
 mod due_tasks;
 pub mod execution_result;
@@ -48,6 +49,7 @@ pub use agent_progress::{AgentProgress, AgentSlice, PersonMessage};
 pub use attention::{AttentionCause, AttentionItem};
 pub use breaker_slice::BreakerSlice;
 pub use checkpoint::{Checkpoint, CheckpointError};
+pub use desk_slice::{DeskAnswer, DeskDecision, DeskRefusal, DeskSlice, RevisionRefusal};
 pub use draft_history::{DraftSnapshot, NodeHistoryEntry, UndoDraft, node_history};
 pub use due_tasks::DueTask;
 pub use fact_slice::FactSlice;
@@ -107,6 +109,8 @@ pub struct SessionState {
     pub agents: AgentSlice,
     /// The copies of the workspace that agents work in.
     pub worktrees: WorktreeSlice,
+    /// The other program's agent that submits plans here, if one does.
+    pub desk: DeskSlice,
     /// Which models are being waited for.
     pub waits: ModelWaits,
     /// What the person allowed for the rest of the session, as rules.
@@ -117,6 +121,7 @@ pub struct SessionState {
 impl SessionState {
     /// Folds one record.
     pub fn apply(&mut self, record: &Record) {
+        self.apply_to_desk(&record.event, record.at);
         let sensible = match &record.event {
             Event::Session(event) => {
                 match event {
@@ -160,6 +165,7 @@ impl SessionState {
                 self.agents.apply_worktree(event);
                 self.worktrees.apply(event)
             }
+            Event::Desk(event) => self.apply_desk(event, record.at),
             Event::Unknown(_) => {
                 self.totals.unknown += 1;
                 true
@@ -224,10 +230,23 @@ impl SessionState {
         self.requests.answered.clear();
         self.waits.clear();
         self.worktrees.reset_for_fork();
+        // A fork is the person's own; what came from elsewhere in it stays foreign.
+        self.desk = DeskSlice::default();
         self.tasks.reset_unfinished();
         self.run = self.run.reset_for_fork();
         self.breakers = BreakerSlice::default();
         self.breakers.set_limits(&self.run.limits);
+    }
+
+    /// What an agent submits came from elsewhere; what it reports is what its tasks are at.
+    fn apply_desk(&mut self, event: &planwright_model::event::DeskEvent, at: Timestamp) -> bool {
+        use planwright_model::event::DeskEvent;
+        self.session.foreign |= matches!(event, DeskEvent::Opened { .. });
+        let sensible = self.desk.apply(event, at);
+        match event {
+            DeskEvent::Reported { report } => self.tasks.apply_report(report, at) && sensible,
+            _ => sensible,
+        }
     }
 
     fn apply_run(&mut self, event: &planwright_model::event::RunEvent, at: Timestamp) -> bool {
@@ -318,6 +337,9 @@ impl SessionState {
             return SessionStatus::Abandoned;
         }
         let begun = self.tasks.has_begun();
+        if self.desk.is_ticket() && self.run.phase == RunPhase::Idle {
+            return self.ticket_status();
+        }
         match self.run.phase {
             RunPhase::Idle if self.planning.is_working() => SessionStatus::Planning,
             RunPhase::Idle if self.plan.current.is_none() => SessionStatus::Planning,
@@ -344,6 +366,17 @@ impl SessionState {
             }
             RunPhase::Finished { success: false } if self.run.dismissed => SessionStatus::Dismissed,
             RunPhase::Finished { success: false } => SessionStatus::Failed,
+        }
+    }
+
+    /// Where a ticket stands whose plan Planwright does not run and about which nobody is asked.
+    fn ticket_status(&self) -> SessionStatus {
+        let counts = self.tasks.status_counts();
+        match () {
+            () if !self.is_runnable() => SessionStatus::Planning,
+            () if counts.pending + counts.running + counts.yours > 0 => SessionStatus::Elsewhere,
+            () if counts.failed > 0 => SessionStatus::Failed,
+            () => SessionStatus::Done,
         }
     }
 

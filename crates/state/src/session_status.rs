@@ -18,6 +18,8 @@ pub enum SessionStatus {
     Interrupted,
     /// A plan that a person works through, or of which only their tasks are left.
     Yours,
+    /// Another program's agent carries out what was approved here.
+    Elsewhere,
     Done,
     Failed,
     /// It failed, and the person put it aside.
@@ -26,7 +28,7 @@ pub enum SessionStatus {
 }
 
 impl SessionStatus {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Planning,
         Self::NeedsYou,
         Self::Held,
@@ -34,6 +36,7 @@ impl SessionStatus {
         Self::Paused,
         Self::Interrupted,
         Self::Yours,
+        Self::Elsewhere,
         Self::Done,
         Self::Failed,
         Self::Dismissed,
@@ -70,6 +73,7 @@ impl SessionStatus {
             Self::Paused => "paused",
             Self::Interrupted => "stopped",
             Self::Yours => "active",
+            Self::Elsewhere => "with its agent",
             Self::Done => "done",
             Self::Failed => "failed",
             Self::Dismissed => "failed, dismissed",

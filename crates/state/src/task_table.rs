@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use planwright_model::event::{CallEvent, CallOutcome, FileChange, RepeatClass, TaskEvent};
 use planwright_model::{
-    Actor, CallId, ExecutionFailure, LinkKind, MicroDollars, Plan, RunCondition, RunKind,
-    SkipReason, TaskHold, TaskId, TaskLink, TaskNode, TaskResults,
+    Actor, CallId, Category, ExecutionFailure, LinkKind, MicroDollars, Plan, ProgressReport,
+    ReportedTaskState, RunCondition, RunKind, SkipReason, TaskHold, TaskId, TaskLink, TaskNode, TaskResults,
 };
 
 /// What became of a task.
@@ -41,7 +41,10 @@ impl TaskStatus {
             self,
             Self::Done
                 | Self::Skipped(
-                    SkipReason::ByPerson | SkipReason::NotNeeded | SkipReason::ConditionFalse
+                    SkipReason::ByPerson
+                        | SkipReason::NotNeeded
+                        | SkipReason::ConditionFalse
+                        | SkipReason::ByAgent
                 )
         )
     }
@@ -611,6 +614,40 @@ impl TaskTable {
         row.took_ms = 0;
         let status = if self.unmet[task] == 0 { TaskStatus::Yours } else { TaskStatus::Pending };
         self.set_status(task, status) && known
+    }
+
+    /// What the agent that carries out the plan says about a task. Evidence is kept as notes.
+    pub(super) fn apply_report(&mut self, report: &ProgressReport, at: Timestamp) -> bool {
+        let Some(task) = self.position(&report.task) else { return false };
+        let row = &mut self.rows[task];
+        self.awaiting_close -= u32::from(row.is_awaiting_close());
+        row.awaiting_close = None;
+        row.clear_calls();
+        for text in &report.evidence {
+            row.add_note(text, at);
+        }
+        let status = match report.state {
+            ReportedTaskState::Started => {
+                if row.status != TaskStatus::Running {
+                    row.attempt += 1;
+                    row.started_at = Some(at);
+                }
+                (row.finished_at, row.failure) = (None, None);
+                return self.set_status(task, TaskStatus::Running) || !report.evidence.is_empty();
+            }
+            ReportedTaskState::Done => TaskStatus::Done,
+            ReportedTaskState::Failed => TaskStatus::Failed,
+            ReportedTaskState::Skipped => TaskStatus::Skipped(SkipReason::ByAgent),
+        };
+        row.attempt = row.attempt.max(1);
+        row.started_at.get_or_insert(at);
+        row.finished_at = Some(at);
+        row.took_ms = 0;
+        row.failure = (status == TaskStatus::Failed).then(|| {
+            let why = report.evidence.first().map_or("the agent says no more", String::as_str);
+            Arc::new(ExecutionFailure::new("reported", Category::Critical, why))
+        });
+        self.set_status(task, status) || !report.evidence.is_empty()
     }
 
     pub(super) fn apply_call(&mut self, event: &CallEvent, at: Timestamp) -> bool {

@@ -3,6 +3,7 @@
 //! An entry is a projection of a single record, so that a window of the trace costs what it shows, however long the
 //! session is. Text is passed on as it was journaled; whoever draws or prints it cleans it.
 
+mod desk_projection;
 mod planning_projection;
 mod planning_steps;
 mod tool_choice;
@@ -170,6 +171,7 @@ impl TraceEntry {
             Event::Agent(event) => planning_projection::project_agent(event)?,
             Event::Fact(event) => planning_projection::project_fact(event)?,
             Event::Worktree(event) => worktree_projection::project_worktree(event)?,
+            Event::Desk(event) => desk_projection::project_desk(event)?,
             Event::Unknown(unknown) => (
                 TraceEntryKind::Unknown,
                 format!("an event of a kind this version does not know: {}", record.event.kind()),
@@ -277,6 +279,7 @@ impl TraceEntry {
             }
             Event::Agent(event) => return planning_projection::agent_entry_kind(event),
             Event::Worktree(event) => return worktree_projection::entry_kind(event),
+            Event::Desk(event) => return desk_projection::entry_kind(event),
             Event::Unknown(_) => TraceEntryKind::Unknown,
         })
     }
@@ -614,6 +617,7 @@ pub fn action_text(action: ChoiceAction) -> &'static str {
         ChoiceAction::ApproveAndStop => "approved, to start later",
         ChoiceAction::ApproveFromToday => "approved, starting today",
         ChoiceAction::ApproveFromTask => "approved, starting at a task",
+        ChoiceAction::ApproveAndRunHere => "approved, to run here",
         ChoiceAction::Abandon => "discarded",
         ChoiceAction::Happened => "confirmed as finished",
         ChoiceAction::RunAgain => "run again",
@@ -680,6 +684,8 @@ pub fn request_text(kind: &RequestKind) -> &'static str {
         RequestKind::ChangeReview { .. } => "changes to accept",
         RequestKind::Consent { .. } => "key found",
         RequestKind::ModelTrouble { .. } => "model failed",
+        RequestKind::DeskQuestion { .. } => "agent asks",
+        RequestKind::DeskPermission { .. } => "permission",
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn session_glyph(status: SessionStatus) -> (char, ThemeRole) {
         SessionStatus::Planning => ('·', ThemeRole::Waiting),
         SessionStatus::NeedsYou => ('?', ThemeRole::Asks),
         SessionStatus::Held | SessionStatus::Paused => ('■', ThemeRole::Warn),
-        SessionStatus::Running => ('►', ThemeRole::Running),
+        SessionStatus::Running | SessionStatus::Elsewhere => ('►', ThemeRole::Running),
         SessionStatus::Interrupted => ('■', ThemeRole::Failed),
         SessionStatus::Yours => ('@', ThemeRole::Yours),
         SessionStatus::Done => ('✓', ThemeRole::Done),

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{
-    CommandDecision, DecisionResult, DriverEffect, change_review, planning, run_started_event,
+    CommandDecision, DecisionResult, DriverEffect, change_review, desk, planning, run_started_event,
     skip_decision, task_reset_event,
 };
 use crate::{SavedDecision, caps};
@@ -47,6 +47,12 @@ pub(super) fn answer_request(
     let answered =
         CommandDecision::from_event(ApprovalEvent::Answered { id, answer: answer.clone(), by });
     match &open.request.kind {
+        RequestKind::FinalPlan { hash, .. } if state.desk.is_ticket() => {
+            Some(desk::answer_submitted_plan(state, answered, answer, (id, hash), by, jobs))
+        }
+        RequestKind::DeskQuestion { .. } | RequestKind::DeskPermission { .. } => {
+            Some(desk::answer_inquiry(answered, answer, id, by))
+        }
         RequestKind::FinalPlan { hash, .. } => {
             answer_final_plan(state, answered, answer, hash, by, jobs)
         }

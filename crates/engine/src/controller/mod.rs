@@ -2,6 +2,7 @@
 
 mod answer;
 mod change_review;
+pub mod desk;
 pub mod planning;
 pub mod requests;
 mod task_settlement;
@@ -142,6 +143,12 @@ pub fn decide_command(
         Command::CorrectFact { id, text, by } => planning::correct_fact(state, *id, text, *by, now),
         Command::WithdrawFact { id, by } => planning::withdraw_fact(state, *id, *by, now),
         Command::AbandonPlan { by } => planning::abandon_planning(state, *by, now),
+        Command::CommentLine { line, text } => desk::comment_line(state, *line, text),
+        Command::SubmitRevision { revision } => desk::submit_revision(state, revision, now),
+        Command::ReportProgress { report } => desk::report_progress(state, report),
+        Command::AskPerson { inquiry } => desk::ask_person(state, inquiry),
+        Command::WithdrawInquiry { request, why } => desk::withdraw_inquiry(state, *request, why),
+        Command::ReadDecision { revision } => desk::read_decision(state, *revision),
         Command::Close { why } => {
             Ok(CommandDecision::default().with_effect(DriverEffect::Close(why.clone())))
         }
@@ -214,7 +221,11 @@ fn revise_plan(
         facts: Arc::clone(facts),
         normalization: normalization.to_vec(),
     };
-    let mut request = final_plan_request(state.requests.next_id(), &revision.as_proposed_plan());
+    let mut request = if state.desk.is_ticket() {
+        desk::ask_about_submission(state, &revision)
+    } else {
+        final_plan_request(state.requests.next_id(), &revision.as_proposed_plan())
+    };
     let mut carried = None;
     if let Some(approved) = state.plan.current.as_ref().filter(|_| state.is_runnable()) {
         match assess_widening(&approved.plan, plan) {
@@ -255,7 +266,10 @@ fn revise_plan(
 fn start_run(state: &SessionState, jobs: u32) -> DecisionResult {
     match state.run.phase {
         RunPhase::Idle | RunPhase::Interrupted => {
-            Ok(CommandDecision::from_event(run_started_event(state, jobs)?))
+            let started = run_started_event(state, jobs)?;
+            let resets = desk::takeover_resets(state);
+            let decision = CommandDecision { events: resets, effects: Vec::new() };
+            Ok(decision.with_event(started))
         }
         _ => Err(run_state_refusal(state)),
     }

@@ -506,7 +506,9 @@ fn redact_command(command: &Command, redactor: &Redactor) -> Command {
     let text = match &mut command {
         Command::Answer { answer, .. } => &mut answer.text,
         Command::CompleteTask { note, .. } | Command::MarkTask { note, .. } => note,
-        Command::NoteTask { text, .. } | Command::MessageTask { text, .. } => {
+        Command::NoteTask { text, .. }
+        | Command::MessageTask { text, .. }
+        | Command::CommentLine { text, .. } => {
             *text = redactor.redact(text).into_owned();
             return command;
         }

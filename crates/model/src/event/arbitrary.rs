@@ -460,6 +460,7 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
         1 => planning_event().prop_map(Event::from),
         1 => fact_event().prop_map(Event::from).boxed(),
         2 => worktree_event().prop_map(Event::from).boxed(),
+        1 => super::arbitrary_desk::desk_event().prop_map(Event::from).boxed(),
     ]
 }
 

@@ -12,8 +12,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{
-    AgentEvent, ApprovalEvent, CallEvent, Event, FactEvent, OutputStream, PlanEvent, PlanningEvent,
-    RunEvent, SessionEvent, TaskEvent, WorktreeEvent,
+    AgentEvent, ApprovalEvent, CallEvent, DeskEvent, Event, FactEvent, OutputStream, PlanEvent,
+    PlanningEvent, RunEvent, SessionEvent, TaskEvent, WorktreeEvent,
 };
 use crate::{CallId, Digest, GraphFacts, NormalizationChange, Plan};
 
@@ -77,6 +77,7 @@ impl Event {
             Self::Agent(event) => event.kind(),
             Self::Fact(event) => event.kind(),
             Self::Worktree(event) => event.kind(),
+            Self::Desk(event) => event.kind(),
             Self::Unknown(unknown) => {
                 return Cow::Owned(format!("{}.{}", unknown.topic, unknown.kind));
             }
@@ -97,6 +98,7 @@ enum KnownEventRef<'a> {
     Agent(&'a AgentEvent),
     Fact(&'a FactEvent),
     Worktree(&'a WorktreeEvent),
+    Desk(&'a DeskEvent),
 }
 
 impl schemars::JsonSchema for Event {
@@ -122,6 +124,7 @@ impl Serialize for Event {
             Self::Agent(event) => KnownEventRef::Agent(event),
             Self::Fact(event) => KnownEventRef::Fact(event),
             Self::Worktree(event) => KnownEventRef::Worktree(event),
+            Self::Desk(event) => KnownEventRef::Desk(event),
             Self::Unknown(unknown) => {
                 let raw = RawValue::from_string(unknown.json.clone()).map_err(S::Error::custom)?;
                 return raw.serialize(serializer);
@@ -158,6 +161,7 @@ impl EventEnvelope<'_> {
             "agent" => serde_json::from_str(body).map(Event::Agent).ok(),
             "fact" => serde_json::from_str(body).map(Event::Fact).ok(),
             "worktree" => serde_json::from_str(body).map(Event::Worktree).ok(),
+            "desk" => serde_json::from_str(body).map(Event::Desk).ok(),
             _ => None,
         }
     }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::catch_up::{CatchUpWay, TaskOccurrence};
 use crate::{
-    Actor, Answer, FixedEvent, GraphFacts, NormalizationChange, Plan, PlanEdit, PolicyOverride,
-    RequestId, ScoutGateMode, Stage, TaskId,
+    Actor, Answer, DeskInquiry, FixedEvent, GraphFacts, NormalizationChange, Plan, PlanEdit,
+    PolicyOverride, ProgressReport, RequestId, ScoutGateMode, Stage, SubmittedRevision, TaskId,
 };
 
 /// A wish.
@@ -171,6 +171,32 @@ pub enum Command {
     AbandonPlan {
         by: Actor,
     },
+    /// Leaves a remark on a line of a plan that another program's agent submitted.
+    CommentLine {
+        line: u32,
+        text: String,
+    },
+    /// An agent of another program hands in another revision of its plan. It asks for approval like the first.
+    SubmitRevision {
+        revision: Box<SubmittedRevision>,
+    },
+    /// An agent of another program says how far a task of its approved plan has come.
+    ReportProgress {
+        report: ProgressReport,
+    },
+    /// An agent of another program asks the person something.
+    AskPerson {
+        inquiry: DeskInquiry,
+    },
+    /// The agent no longer waits for an answer.
+    WithdrawInquiry {
+        request: RequestId,
+        why: String,
+    },
+    /// The agent has been given the decision about a revision.
+    ReadDecision {
+        revision: u32,
+    },
     /// Ends this process's work on the session in good order.
     Close {
         why: super::CloseReason,
@@ -214,6 +240,12 @@ impl Command {
             Self::CorrectFact { .. } => "correct_fact",
             Self::WithdrawFact { .. } => "withdraw_fact",
             Self::AbandonPlan { .. } => "abandon_plan",
+            Self::CommentLine { .. } => "comment_line",
+            Self::SubmitRevision { .. } => "submit_revision",
+            Self::ReportProgress { .. } => "report_progress",
+            Self::AskPerson { .. } => "ask_person",
+            Self::WithdrawInquiry { .. } => "withdraw_inquiry",
+            Self::ReadDecision { .. } => "read_decision",
             Self::Close { .. } => "close",
         }
     }

@@ -9,9 +9,12 @@ mod agent;
 pub mod arbitrary;
 #[cfg(any(test, feature = "fixtures"))]
 mod arbitrary_agent;
+#[cfg(any(test, feature = "fixtures"))]
+mod arbitrary_desk;
 mod call;
 mod codec;
 mod command;
+mod desk;
 mod fact;
 #[cfg(test)]
 mod kept_rows;
@@ -31,6 +34,7 @@ pub use call::{
 };
 pub use codec::{EventDecodeError, UnknownEvent};
 pub use command::{Command, CommandRefusal};
+pub use desk::DeskEvent;
 pub use fact::FactEvent;
 pub use planning::{PlanningEvent, RevisedDraft};
 pub use record::{Record, truncate_to_micros};
@@ -62,6 +66,7 @@ pub enum Event {
     Agent(AgentEvent),
     Fact(FactEvent),
     Worktree(WorktreeEvent),
+    Desk(DeskEvent),
     /// Written by a newer version, or damaged; kept byte for byte.
     Unknown(UnknownEvent),
 }
@@ -95,6 +100,7 @@ impl Event {
             Self::Agent(_) => "agent",
             Self::Fact(_) => "fact",
             Self::Worktree(_) => "worktree",
+            Self::Desk(_) => "desk",
             Self::Unknown(unknown) => unknown.topic(),
         }
     }
@@ -106,6 +112,7 @@ impl Event {
             Self::Call(event) => Some(&event.call_id().task),
             Self::Agent(event) => event.task_id(),
             Self::Worktree(event) => Some(event.task_id()),
+            Self::Desk(event) => event.task_id(),
             _ => None,
         }
     }
@@ -132,4 +139,5 @@ from_subject! {
     Agent => AgentEvent,
     Fact => FactEvent,
     Worktree => WorktreeEvent,
+    Desk => DeskEvent,
 }

@@ -20,6 +20,7 @@ mod provider_consent;
 mod run_cap;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod samples;
+mod submitted_plan;
 mod task_limit;
 #[cfg(test)]
 mod tests;
@@ -53,6 +54,10 @@ pub use planning_trouble::{
 };
 pub use provider_consent::consent_request;
 pub use run_cap::{OfflineOutlook, ReachedCap, TaskSpending, cap_request, with_cap_amount};
+pub use submitted_plan::{
+    DeskPermissionQuestion, DeskQuestionInWords, desk_permission_request, desk_question_request,
+    submitted_plan_request,
+};
 pub use task_limit::task_limit_request;
 pub use tool_permission::{AskReason, ToolCallQuestion, permission_request};
 

@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 
 use super::{
     AgentInquiry, AskReason, CallEvidence, CallInDoubt, ChangeReview, CommandAskReason,
-    CommandPlacement, CommandQuestion, DraftEvidence, InDoubtAction, ModelFailure, OfflineOutlook,
-    PartialWork, ProposedPlan, ReachedCap, Request, RequestId, RequestKind, StageTrouble,
-    TaskSpending, ToolCallQuestion, agent_question_request, budget_request, cap_request,
-    change_review_request, command_request, consent_request, draft_request, escalation_request,
+    CommandPlacement, CommandQuestion, DeskPermissionQuestion, DeskQuestionInWords, DraftEvidence,
+    InDoubtAction, ModelFailure, OfflineOutlook, PartialWork, ProposedPlan, ReachedCap, Request,
+    RequestId, RequestKind, StageTrouble, TaskSpending, ToolCallQuestion, agent_question_request,
+    budget_request, cap_request, change_review_request, command_request, consent_request,
+    desk_permission_request, desk_question_request, draft_request, escalation_request,
     final_plan_request, goal_request, in_doubt_request, low_confidence_request,
     model_failure_request, partly_done_request, pattern_rfc_request, permission_request,
-    planned_request, planning_cap_request, questions_request, subtype_rfc_request,
-    task_limit_request, unchanged_plan_request, validation_request, widening_detail,
+    planned_request, planning_cap_request, questions_request, submitted_plan_request,
+    subtype_rfc_request, task_limit_request, unchanged_plan_request, validation_request,
+    widening_detail,
 };
 use crate::event::RiskClass;
 use crate::request::RequestDetail;
@@ -31,6 +33,7 @@ pub fn every_request() -> Vec<Request> {
     requests.extend(trouble_requests());
     requests.extend(limit_requests());
     requests.extend(run_requests());
+    requests.extend(desk_requests());
     for (number, request) in (1..).zip(&mut requests) {
         request.id = RequestId(number);
     }
@@ -378,4 +381,36 @@ fn tool_call(rule: Option<String>) -> Request {
             rule,
         },
     )
+}
+
+fn desk_requests() -> Vec<Request> {
+    let (hash, facts) = (digest(), GraphFacts::default());
+    let plan = ProposedPlan { hash: &hash, revision: 1, facts: &facts, normalization: &[] };
+    let permission = |tool: &'static str, action: &'static str, is_command| {
+        let asks = DeskPermissionQuestion {
+            agent: "Claude Code",
+            tool,
+            action,
+            is_command,
+            directory: "/home/ana/parser",
+            reason: "remove the generated parser",
+            danger: is_command.then_some("it deletes files"),
+            digest: digest(),
+        };
+        desk_permission_request(ID, &asks)
+    };
+    vec![
+        submitted_plan_request(ID, &plan, "Claude Code"),
+        desk_question_request(
+            ID,
+            DeskQuestionInWords {
+                agent: "Codex",
+                question: "Keep the old command-line flags?",
+                choices: &["yes, with a warning".to_owned(), "no".to_owned()],
+                task: Some((&"flags".into(), "Port the flags")),
+            },
+        ),
+        permission("Bash", "rm -rf src/generated", true),
+        permission("WebFetch", "{\"url\":\"https://example.org\"}", false),
+    ]
 }

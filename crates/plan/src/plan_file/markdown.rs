@@ -186,12 +186,12 @@ fn open_predecessors(
 
 /// Ids derived from titles.
 #[derive(Default)]
-struct TitleSlugs {
+pub(crate) struct TitleSlugs {
     used: HashMap<String, usize>,
 }
 
 impl TitleSlugs {
-    fn claim_id(&mut self, title: &str) -> TaskId {
+    pub(crate) fn claim_id(&mut self, title: &str) -> TaskId {
         let slug = title_slug(title);
         let mut id = slug.clone();
         while self.used.contains_key(&id) {

@@ -35,6 +35,7 @@ use std::path::Path;
 
 pub use error::PlanFileError;
 pub(crate) use error::format_place;
+pub(crate) use markdown::TitleSlugs;
 pub(crate) use plan::DecodedPlan;
 pub use schema::plan_file_schema;
 pub(crate) use value_tree::escape_for_message;

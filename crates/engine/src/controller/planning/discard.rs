@@ -57,6 +57,11 @@ pub(in super::super) fn restore_plan(
 /// A plan of a file has no conversation; its request is put again.
 fn ask_about_file(draft: &mut DecisionBuilder<'_>) {
     let Some(current) = draft.state().plan.current.clone() else { return };
-    let request = final_plan_request(draft.state().requests.next_id(), &current.as_proposed_plan());
+    let state = draft.state();
+    let request = if state.desk.is_ticket() {
+        crate::controller::desk::ask_about_submission(state, &current)
+    } else {
+        final_plan_request(state.requests.next_id(), &current.as_proposed_plan())
+    };
     draft.record(ApprovalEvent::Asked { request: Arc::new(request) });
 }

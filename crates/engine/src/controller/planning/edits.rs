@@ -148,9 +148,10 @@ pub(in super::super) fn comment_node(
     if text.is_empty() {
         return Err(refuse("a comment needs words"));
     }
-    let id = state.planning.comments.last().map_or(1, |last| last.id + 1);
+    let id = state.desk.next_comment_id(&state.planning.comments);
+    let version = state.plan.current.as_ref().map_or(1, |current| current.revision);
     let (node, text) = (node.clone(), text.to_owned());
-    let comment = Comment { id, node, text, version: 1, outcome: None };
+    let comment = Comment { id, node, text, version, outcome: None };
     Ok(CommandDecision::from_event(PlanningEvent::Commented { comment }))
 }
 

@@ -269,6 +269,8 @@ pub fn is_planning_request(kind: &RequestKind) -> bool {
             | RequestKind::PartlyDone { .. }
             | RequestKind::ChangeReview { .. }
             | RequestKind::Consent { .. }
+            | RequestKind::DeskQuestion { .. }
+            | RequestKind::DeskPermission { .. }
     )
 }
 

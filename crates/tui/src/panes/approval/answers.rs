@@ -142,6 +142,7 @@ pub(crate) fn sub_key(action: ChoiceAction) -> Option<char> {
         Choice::ApproveFromToday => 't',
         Choice::ApproveAndStop => 'l',
         Choice::ApproveFromTask => 'f',
+        Choice::ApproveAndRunHere => 'h',
         Choice::SkipAlone => 'a',
         Choice::SkipWithDependents | Choice::Abandon => 'd',
         Choice::OfflineThisTime | Choice::Reject => 'n',
@@ -175,6 +176,7 @@ fn key_action(kind: &RequestKind, action: ChoiceAction) -> KeyAction {
         Choice::ApproveAndStop
         | Choice::ApproveFromToday
         | Choice::ApproveFromTask
+        | Choice::ApproveAndRunHere
         | Choice::RaiseForSession
         | Choice::RaiseForGood
         | Choice::AllowForSession
@@ -217,6 +219,7 @@ fn is_consequential(action: ChoiceAction) -> bool {
             | Choice::ApproveAndStop
             | Choice::ApproveFromToday
             | Choice::ApproveFromTask
+            | Choice::ApproveAndRunHere
             | Choice::Approve
             | Choice::Happened
             | Choice::RunAgain

@@ -2,7 +2,7 @@
 
 use crate::pane_context::SessionViewMode;
 use crate::theme::ThemeRole;
-use planwright_state::{RunPhase, SessionState};
+use planwright_state::{RunPhase, SessionState, SessionStatus};
 
 /// What a session is at the moment that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,11 @@ impl SessionBadge {
         let yours = state.tasks.is_only_person_left() || state.tasks.is_persons_plan();
         match state.run.phase {
             _ if state.plan.abandoned => Self::Stopped,
+            // Another program's agent runs it, until it has reported every task.
+            _ if state.is_carried_out_elsewhere() => match state.status() {
+                SessionStatus::Done | SessionStatus::Failed => Self::Done,
+                _ => Self::Watch,
+            },
             RunPhase::Finished { .. } => Self::Done,
             RunPhase::Running if yours => Self::Active,
             RunPhase::Running => Self::Live,
