@@ -29,6 +29,9 @@ fn ask_kind(context: &PlanContext, pick: &KindPick, notes: &[String]) -> StageRe
         .with_event(PlanningEvent::QuestionsFound { questions: vec![question] })
 }
 
+/// A goal that is longer is read by a model, whatever the rules make of it.
+const SHORT_GOAL_CHARS: usize = 200;
+
 /// How many questions may be asked now: as many as the policy probes, fewer rounds under high autonomy.
 pub(crate) fn questions_allowed(talk: &PlanningSlice) -> usize {
     let policy = talk.interaction_policy();
@@ -55,10 +58,15 @@ impl Planner {
         if let Some(pattern) = self.answered_kind(talk) {
             return Ok(Some(pattern));
         }
-        if self.model.is_some() && !talk.offline {
-            return Ok(None);
-        }
         let pick = self.pick_kind(talk, now);
+        if self.model.is_some() && !talk.offline {
+            // A model reads what no rule can, but two words without a subject say nothing to anybody.
+            let says_nothing = pick.verdict == KindVerdict::Unclear
+                && context.goal_text.chars().count() < SHORT_GOAL_CHARS;
+            if !says_nothing {
+                return Ok(None);
+            }
+        }
         let skipped = talk.skipped_questions.contains(KIND_QUESTION);
         match pick.verdict {
             KindVerdict::Sure => Ok(None),

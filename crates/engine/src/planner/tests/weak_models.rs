@@ -115,3 +115,13 @@ async fn a_redraft_of_a_weak_model_is_never_called_met_and_keeps_dates() {
     row(&talk, "Invite a magician");
     assert_eq!(row(&talk, "Have the party").fixed_start.map(|on| on.day), Some(date(2026, 6, 20)));
 }
+
+#[tokio::test]
+async fn a_goal_that_says_nothing_is_asked_about_before_a_weak_model_drafts() {
+    let talk = Talk::with_model("get better", party(&[])).await;
+    assert!(talk.open().question.contains("get better"), "{}", talk.open().question);
+    assert_eq!(talk.state.totals.asks, 0, "no model was asked");
+    let talk =
+        Talk::with_model("Umzug nach Berlin bis Ende Februar organisieren", party(&[])).await;
+    assert!(talk.state.planning.outline.is_some(), "a model reads other languages");
+}
