@@ -91,8 +91,9 @@ fn read_phrase(goal: &Goal, phrase: &GoalPhrase) -> Option<FactReading> {
             FactReading::Budget { subject: None, amount: money.amount, currency }
         }
         GoalPhraseKind::Place => FactReading::Place { name: goal.quantities.place.clone()? },
+        GoalPhraseKind::Stay => FactReading::EventDays { days: goal.event_days?.into() },
         GoalPhraseKind::Occurrence
-        | GoalPhraseKind::Stay
+        | GoalPhraseKind::Target
         | GoalPhraseKind::Rhythm
         | GoalPhraseKind::TimeOfDay
         | GoalPhraseKind::DueTime

@@ -7,7 +7,7 @@ use planwright_model::PlanContext;
 use super::goal::Goal;
 
 /// Words of a goal, and words of the choice that they speak for.
-const HINTS: [(&[&str], &[&str]); 16] = [
+const HINTS: [(&[&str], &[&str]); 19] = [
     (
         &[
             "digitize",
@@ -33,7 +33,13 @@ const HINTS: [(&[&str], &[&str]); 16] = [
     (&["npm", "pypi", "crate", "library", "package"], &["package"]),
     (&["zoom", "remote", "remotely", "virtual", "webcam"], &["online", "by video", "at home"]),
     (&["restaurant", "hall", "venue", "bar", "club", "park"], &["somewhere else"]),
-    (&["zero-downtime", "uninterrupted"], &["no downtime", "without downtime"]),
+    (
+        &["zero-downtime", "uninterrupted", "without downtime", "no downtime", "zero downtime"],
+        &["no downtime", "without downtime", "none"],
+    ),
+    (&["minutes of downtime", "minute of downtime", "seconds of downtime"], &["short", "minutes"]),
+    (&["raised bed", "raised beds"], &["raised"]),
+    (&["overnight", "at night"], &["night"]),
     (&["hut", "huts", "cabin"], &["hut"]),
     (&["flight", "fly", "airport"], &["plane"]),
     (&["drive", "roadtrip", "car"], &["car"]),

@@ -99,6 +99,13 @@ pub(super) fn start_with_window(context: &mut PlanContext, goal: &Goal, file: &B
     let Some(GoalDay::Within { from, to }) = goal.day.filter(|_| goal.deadline.is_none()) else {
         return;
     };
+    // What is done at the end of March is prepared before.
+    let closing = goal.phrases().iter().any(|phrase| {
+        phrase.kind == GoalPhraseKind::Day && phrase.text.to_lowercase().contains("end of")
+    });
+    if closing {
+        return;
+    }
     let start = context.constraints.start;
     let length = days_between(from, to) + 1;
     let range = is_range(goal);

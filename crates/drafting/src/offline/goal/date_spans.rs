@@ -265,6 +265,25 @@ pub(super) fn end_of_span(
     Some(DateMatch::from_span(date, date, index + 1))
 }
 
+/// The days that "at the end of March" means.
+const LAST_DAYS: i32 = 7;
+
+/// "at the end of March": its last days, on one of which the thing itself happens. The end of a week is one day.
+pub(super) fn last_days_of_span(
+    words: &GoalWords<'_>,
+    index: usize,
+    at: DateContext,
+) -> Option<DateMatch> {
+    if !words.is_any_of(index, &["end"]) {
+        return None;
+    }
+    let next = words.skip_fillers(index + 1, &["of", "the", "this"]);
+    let (from, to, end) = span_days(words, next, at.today)?;
+    let first = to.checked_sub((LAST_DAYS - 1).days()).ok()?;
+    let long = from < first && to.since(from).is_ok_and(|span| span.get_days() >= 27);
+    long.then(|| DateMatch::from_span(first.max(at.today), to, end))
+}
+
 /// Returns the first and the last day of the span named at `index`, and the index after it.
 fn span_days(words: &GoalWords<'_>, index: usize, today: Date) -> Option<(Date, Date, usize)> {
     let later = words.is_any_of(index, &["next"]);

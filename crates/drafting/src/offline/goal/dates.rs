@@ -90,6 +90,11 @@ pub(super) fn bare_date(words: &GoalWords<'_>, index: usize, at: DateContext) ->
     let after = words.skip_fillers(index + 1, &["the"]);
     if matches!(text, "at" | "end") {
         let place = if text == "at" { after } else { index };
+        // What is finished at the end of June is due then; what happens then has its day there.
+        let finished = words.contains_word(0..index, &FINISHING);
+        if let Some(found) = date_spans::last_days_of_span(words, place, at).filter(|_| !finished) {
+            return Some(BareDate { found, is_end: false });
+        }
         if let Some(found) = date_spans::end_of_span(words, place, at) {
             return Some(BareDate { found, is_end: true });
         }
@@ -116,6 +121,12 @@ pub(super) fn bare_date(words: &GoalWords<'_>, index: usize, at: DateContext) ->
     }?;
     Some(BareDate { found, is_end: false })
 }
+
+/// Verbs of what is over by a date.
+const FINISHING: [&str; 10] = [
+    "finish", "complete", "submit", "deliver", "done", "finished", "finalize", "wrap", "close",
+    "hand",
+];
 
 /// Parses what follows "on" (any day), or "at", "over" and "for" (a holiday or a weekend, as in "at Christmas").
 fn date_after(

@@ -39,6 +39,23 @@ const TRAVEL: [&str; 24] = [
     "spend",
     "stay",
 ];
+/// Journeys by their names: a length of time in the same goal is theirs.
+const JOURNEYS: [&str; 14] = [
+    "trip",
+    "vacation",
+    "holiday",
+    "holidays",
+    "honeymoon",
+    "backpacking",
+    "cruise",
+    "safari",
+    "camping",
+    "getaway",
+    "tour",
+    "roadtrip",
+    "staycation",
+    "pilgrimage",
+];
 /// Things that last for days: a length of time beside them is theirs.
 const LASTING: [&str; 12] = [
     "conference",
@@ -115,6 +132,7 @@ impl Goal {
                 && found.unit == TimeUnit::Day
                 && matches!(self.day, Some(super::GoalDay::Within { .. }));
             let own = inside
+                || (step == 0 && self.is_bare_stay(words, found, (travels, lasts)))
                 || (joined && found.unit == TimeUnit::Day)
                 || (led && (travels || lasts || dated))
                 || (joined && (travels || lasts))
@@ -123,6 +141,21 @@ impl Goal {
                 || (words.is_any_of(found.end, &["of"]) && self.quantities.place.is_some());
             (own && !is_within_time(words, index)).then_some((days, index..found.end))
         })
+    }
+
+    /// Returns whether a length without a word before it is that of the thing itself: "a vacation, 2 weeks in July".
+    fn is_bare_stay(
+        &self,
+        words: &GoalWords<'_>,
+        found: UnitAmount,
+        (travels, lasts): (bool, bool),
+    ) -> bool {
+        let all = 0..words.len();
+        let away = travels
+            && (self.quantities.place.is_some() || words.contains_word(all.clone(), &JOURNEYS))
+            && !words.contains_word(all, &["train", "training", "prepare", "fit"]);
+        let relative = words.is_any_of(found.end, &["before", "after", "earlier", "later", "of"]);
+        !relative && (away || (lasts && found.unit == TimeUnit::Day && found.count <= 14.0))
     }
 
     /// Returns whether the place of the goal follows: "two weeks in Italy".
@@ -178,6 +211,12 @@ fn relative_time(words: &GoalWords<'_>, index: usize) -> Option<Range<usize>> {
     found.unit.in_weeks()?;
     let from = words.skip_fillers(found.end + 1, &["my", "the", "our", "a", "an", "his", "her"]);
     let known = words.text_at(from);
+    // "the beta three weeks before": before what, the goal has said elsewhere.
+    let closes = words.is_any_of(found.end, &["before", "earlier", "beforehand", "prior"])
+        && words.clause_starts_at(found.end + 1);
+    if closes {
+        return Some(index..found.end + 1);
+    }
     let relates = words.is_any_of(found.end, &["after", "before"])
         && !known.is_empty()
         && !words.clause_starts_at(from)
@@ -232,12 +271,9 @@ fn is_other_length(words: &GoalWords<'_>, start: usize, end: usize) -> bool {
     // "class reunion 20 years": the years that have passed.
     let counted = start > 0 && words.is_any_of(start - 1, &["reunion", "anniversary", "jubilee"]);
     // "3 years of check-in data" are as long as the data.
-    let led = words.is_any_of(start, &["for"])
-        || words.contains_word(words.clause_start(start)..start, &["have", "has", "with", "got"]);
     let of_thing = words.is_any_of(end, &["of"])
-        && led
         && !words.clause_starts_at(end + 1)
-        && !words.is_any_of(end + 1, &OWN_WORK);
+        && !words.contains_word(end + 1..end + 4, &OWN_WORK);
     counted
         || of_thing
         || age

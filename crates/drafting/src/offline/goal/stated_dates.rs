@@ -8,6 +8,7 @@ use std::ops::Range;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
+use super::date_spans;
 use super::dates::{self, DateContext, DateDoubt, DateMatch, DateReading};
 use super::foreign_dates::UNTIL;
 use super::holiday_things;
@@ -144,6 +145,10 @@ impl Goal {
             self.day_part = Some(part);
             range.end = end;
         }
+        if let Some(remark) = remark_before(words, range.start) {
+            range.start = remark.start;
+            self.ends_before_day |= remark.ends_before && date.is_day;
+        }
         let typed = words.typed_text(range.clone()).to_owned();
         let kind = if date.is_day { GoalPhraseKind::Day } else { GoalPhraseKind::Deadline };
         self.phrases.push(GoalPhrase::new(kind, words, range.clone()));
@@ -220,6 +225,44 @@ impl Goal {
     }
 }
 
+/// A remark that a date belongs to: "we fly on 6 February", "it expires on the 30th".
+struct DateRemark {
+    start: usize,
+    /// Whether everything else is done before that day.
+    ends_before: bool,
+}
+
+/// Verbs of what must be over or ready before somebody leaves or something ends.
+const ENDING: [&str; 17] = [
+    "fly", "flying", "leave", "leaving", "depart", "travel", "expires", "expire", "ends", "closes",
+    "runs", "out", "off", "go", "away", "retires", "lapses",
+];
+/// Verbs that say nothing more than that something happens on a day.
+const HAPPENING: [&str; 14] = [
+    "is", "starts", "begins", "arrives", "comes", "opens", "takes", "place", "happens", "turns",
+    "are", "was", "it's", "which",
+];
+
+/// Returns the remark whose last words stand right before a date, if it is a clause of its own.
+fn remark_before(words: &GoalWords<'_>, index: usize) -> Option<DateRemark> {
+    let start = words.clause_start(index.checked_sub(1)?);
+    let inner = start..index;
+    let opened = words.contains_word(
+        start..start + 1,
+        &["we", "i", "it", "they", "he", "she", "which", "that", "who", "it's"],
+    );
+    let verbs = |place: usize| {
+        words.is_any_of(place, &ENDING)
+            || words.is_any_of(place, &HAPPENING)
+            || words.is_any_of(place, &["will", "be", "to", "have"])
+    };
+    let plain = inner.len() <= 4 && inner.clone().skip(1).all(verbs);
+    (start > 0 && opened && inner.len() > 1 && plain).then(|| DateRemark {
+        start,
+        ends_before: inner.clone().any(|place| words.is_any_of(place, &ENDING)),
+    })
+}
+
 /// Returns the dates that can be meant of the whole plan together. Of an end before the day one is about a part: the
 /// date that comes first in the goal counts, unless an event stands before the day. A window before the end is about a
 /// part as well: "the theory test next month, the license by summer".
@@ -286,7 +329,9 @@ const MAX_EVENT_WORDS: usize = 6;
 /// Parses "parental leave on 2027-02-01" after "before".
 fn date_of_event(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     for place in index + 1..=index + MAX_EVENT_WORDS {
-        if words.text_at(place).is_empty() || words.clause_starts_at(place) {
+        // A place between them has been read.
+        let inside = words.get(place).is_some() && !words.clause_starts_at(place);
+        if !inside {
             return None;
         }
         if words.is_any_of(place, &["on", "in", "starts", "begins"]) {
@@ -294,6 +339,14 @@ fn date_of_event(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option
             // "before I go on holiday on December 18": the date stands after the second "on".
             if let Some(found) = dates::parse_date_at(words, next, at) {
                 return Some(found);
+            }
+            // "before our trip in May": on the last day of April at the latest, as its day is not known.
+            let span =
+                date_spans::span_in(words, next, at).filter(|_| words.is_any_of(place, &["in"]));
+            if let Some(DateMatch { reading: DateReading::Span { from, .. }, end, .. }) = span
+                && from > at.today
+            {
+                return Some(DateMatch::from_day(from, end));
             }
         }
     }

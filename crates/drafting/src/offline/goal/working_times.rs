@@ -59,7 +59,8 @@ fn working_times_at(words: &GoalWords<'_>, index: usize) -> Option<(Vec<WorkingS
     if index > 0 && words.is_any_of(index - 1, &["every", "each"]) {
         return None;
     }
-    let first = words.skip_fillers(index, &["only", "just"]);
+    let limits = ["only", "just", "mostly", "mainly", "usually", "preferably"];
+    let first = words.skip_fillers(index, &limits);
     let led = words.skip_fillers(first, &["on", "in", "during", "the", "work", "working"]);
     let SlotMatch { slots, words: count } = slots_at(words, led)?;
     let mut end = led + count;

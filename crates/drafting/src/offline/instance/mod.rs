@@ -7,6 +7,7 @@ mod amounts;
 mod dates;
 mod day_times;
 mod effort;
+mod event_days;
 mod link;
 mod nodes;
 mod opening_hours;
@@ -28,6 +29,7 @@ use super::wording::BlueprintWording;
 
 pub(super) use dates::{AnchorCalendar, add_days, days_between};
 pub(super) use effort::count_value;
+pub(super) use event_days::event_length;
 use link::WaitPolicy;
 pub(super) use link::{InstanceLag, InstanceLink, bridge_links};
 pub(super) use opening_hours::has_office_errands;
@@ -166,6 +168,8 @@ impl<'a> InstanceBuilder<'a> {
         self.hold_back_early_work();
         self.set_times_of_day();
         self.use_stated_amounts();
+        let InstanceInputs { goal, blueprint, .. } = self.inputs;
+        super::side_remarks::add_remarks(&mut self.plan.nodes, goal, blueprint);
     }
 
     /// Assigns a node its stream and position, and links it to its predecessors.

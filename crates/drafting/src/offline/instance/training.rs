@@ -130,7 +130,7 @@ impl<'a> InstanceBuilder<'a> {
             sessions.iter().filter(goes_on).collect();
         // The last days have every other day free.
         let most = if days_left < 7 { (days_left as usize / 2).max(1) } else { 7 };
-        sessions.truncate(most);
+        keep_main_sessions(&mut sessions, most.min(self.open_days(first_day, days_left)));
         let weights: Vec<u32> = sessions.iter().map(|(_, task)| task.share.unwrap_or(1)).collect();
         let mut inner = SiblingLanes::default();
         let minutes = sizing::training_week(load, &weights);
@@ -143,8 +143,7 @@ impl<'a> InstanceBuilder<'a> {
             let minutes = if last_days { minutes.min(LAST_WEEK_MINUTES) } else { minutes };
             let id = format!("{}.t{}", week.id, place + 1);
             let before = self.plan.links.len();
-            let copy =
-                TaskCopy { task, group: Some(group), batch: None, follows_copy: true, sharers: 1 };
+            let copy = TaskCopy { group: Some(group), follows_copy: true, ..TaskCopy::of(task) };
             self.add_copy(&week, id, copy, &mut inner);
             if let Some(node) = self.plan.nodes.last_mut() {
                 node.estimate_minutes = Some(minutes);
@@ -162,6 +161,17 @@ impl<'a> InstanceBuilder<'a> {
                 "a body needs a night between two sessions".clone_into(&mut link.why);
             }
         }
+    }
+
+    /// Returns how many days of a week have hours: whoever trains on three days has three sessions.
+    fn open_days(&self, first: Date, days_left: u32) -> usize {
+        let calendar = &self.inputs.context.calendar;
+        let last = if days_left < 7 { days_left.saturating_sub(1) } else { 7 };
+        let dates = (0..i64::from(last)).map(|offset| dates::add_days(first, offset));
+        let open = |date: &Date| {
+            calendar.working.get(&Weekday::from_date(*date)).is_some_and(|hours| !hours.is_empty())
+        };
+        dates.filter(open).count().max(1)
     }
 
     /// Returns the days of the sessions of a week, with days of rest in between and the longest session on the weekend;
@@ -182,8 +192,13 @@ impl<'a> InstanceBuilder<'a> {
         let mut dates: Vec<Date> =
             dates.filter(|date| week.contains(&Weekday::from_date(*date))).collect();
         if dates.len() < count {
-            let other = (0..i64::from(last)).step_by(2);
-            dates = other.map(|offset| dates::add_days(first, offset)).collect();
+            let all = (0..i64::from(last)).map(|offset| dates::add_days(first, offset));
+            let has_hours = |date: &Date| open(&Weekday::from_date(*date));
+            dates = all.filter(has_hours).collect();
+            // Every other day, if there are days enough.
+            if dates.len() >= 2 * count {
+                dates = dates.into_iter().step_by(2).collect();
+            }
         }
         if dates.len() < count {
             return vec![None; count];
@@ -212,4 +227,27 @@ impl<'a> InstanceBuilder<'a> {
             why: "each week's load belongs to its own week".to_owned(),
         });
     }
+}
+
+/// Keeps the sessions with the largest shares of the week, in their order.
+fn keep_main_sessions(sessions: &mut Vec<&(usize, &BlueprintTask)>, most: usize) {
+    if sessions.len() <= most {
+        return;
+    }
+    let mut shares: Vec<u32> = sessions.iter().map(|(_, task)| task.share.unwrap_or(0)).collect();
+    shares.sort_unstable_by(|a, b| b.cmp(a));
+    let least = shares.get(most.saturating_sub(1)).copied().unwrap_or(0);
+    // The larger ones first, so that equals do not take their places.
+    let larger = sessions.iter().filter(|(_, task)| task.share.unwrap_or(0) > least).count();
+    let mut equals = most.saturating_sub(larger);
+    sessions.retain(|(_, task)| {
+        let share = task.share.unwrap_or(0);
+        let keeps = match share.cmp(&least) {
+            std::cmp::Ordering::Greater => true,
+            std::cmp::Ordering::Equal => equals > 0,
+            std::cmp::Ordering::Less => false,
+        };
+        equals -= usize::from(keeps && share == least);
+        keeps
+    });
 }

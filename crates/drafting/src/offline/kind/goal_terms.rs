@@ -19,6 +19,8 @@ pub(super) struct GoalTerm {
     pub(super) factor: f64,
     /// Whether it says something about the kind of plan.
     pub(super) telling: bool,
+    /// Whether it only says when.
+    pub(super) is_time: bool,
 }
 
 /// Words after which the goal says what it is about, or what for.
@@ -53,7 +55,8 @@ pub(super) fn goal_terms(goal: &Goal, verb: usize) -> Vec<GoalTerm> {
         has_object |= telling && place > verb;
         // "Wed" in a list of days is no wedding.
         let text = if listed && word.len() == 3 { weekday_word(word) } else { word };
-        terms.push(GoalTerm { text: text.to_owned(), factor, telling });
+        let is_time = goal.is_time_word(place);
+        terms.push(GoalTerm { text: text.to_owned(), factor, telling, is_time });
         let aside =
             ASIDE.contains(&word.as_str()) || (has_object && ASIDE_BEHIND.contains(&word.as_str()));
         if aside {
@@ -62,7 +65,8 @@ pub(super) fn goal_terms(goal: &Goal, verb: usize) -> Vec<GoalTerm> {
     }
     // "go to Japan" is a trip, though it does not say so.
     if goal.is_journey() && terms.iter().all(|term| term.text != "trip") {
-        terms.push(GoalTerm { text: "trip".to_owned(), factor: 1.0, telling: false });
+        let text = "trip".to_owned();
+        terms.push(GoalTerm { text, factor: 1.0, telling: false, is_time: false });
     }
     terms
 }

@@ -26,13 +26,15 @@ pub(super) fn weigh_small_kinds(goal: &Goal, scored: &mut Vec<ScoredKind<'_>>) {
             found.points += SOON_POINTS;
             found.reasons.push("it is one act, done today or tomorrow".to_owned());
         } else if found.file.small && long {
-            found.points -= LONG_POINTS;
+            found.points = (found.points - LONG_POINTS).max(0.0);
+            found.support *= 0.25;
         } else if soon && weeks > 2 {
             // Nothing that takes weeks ends tomorrow.
             found.points *= 0.5;
+            found.support *= 0.5;
         }
     }
-    scored.retain(|found| found.points > 0.0);
+    scored.retain(|found| found.total() > 0.0);
 }
 
 /// Returns whether the goal ends today or tomorrow.
