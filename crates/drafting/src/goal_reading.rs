@@ -79,7 +79,7 @@ pub fn read_goal(text: &str, today: Date) -> GoalReading {
     let left = goal.unread_runs().iter().filter_map(|run| side_remarks::leftover(&goal, run, file));
     let not_read = left
         .filter(|words| !noted.contains(words))
-        .chain(unused_counts(&goal, today, file))
+        .chain(unused_counts(&goal, today, file, &noted))
         .collect();
     let kind = sure.map(super::offline::kind::KindCandidate::label);
     GoalReading { kind, read: read_phrases(&goal, today, file), noted, not_read, notes }
@@ -136,12 +136,23 @@ fn read_phrases(goal: &Goal, today: Date, file: Option<&Blueprint>) -> Vec<Strin
 fn is_used_count(goal: &Goal, file: Option<&Blueprint>, count: &GoalCount) -> bool {
     let named = [count.amount.to_string(), units::format_count(count.amount.into())];
     let in_name = named.iter().any(|number| goal.subject.name.contains(number));
-    in_name || is_measure(&count.noun) || file.is_none_or(|file| counts_noun(file, &count.noun))
+    let nights = count.noun == "night" && goal.event_days.is_some();
+    in_name
+        || nights
+        || is_measure(&count.noun)
+        || file.is_none_or(|file| counts_noun(file, &count.noun))
 }
 
-/// The numbers of the goal that the kind does nothing with.
-fn unused_counts(goal: &Goal, today: Date, file: Option<&Blueprint>) -> Vec<String> {
-    counted_phrases(goal, today, |count| !is_used_count(goal, file, count))
+/// The numbers of the goal that the kind does nothing with, unless a step takes them in.
+fn unused_counts(
+    goal: &Goal,
+    today: Date,
+    file: Option<&Blueprint>,
+    noted: &[String],
+) -> Vec<String> {
+    let said =
+        |count: &GoalCount| noted.iter().any(|words| side_remarks::names_count(words, count));
+    counted_phrases(goal, today, |count| !is_used_count(goal, file, count) && !said(count))
 }
 
 /// What is counted besides the people, unless the goal names it once for all: "one".

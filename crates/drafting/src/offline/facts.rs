@@ -468,15 +468,31 @@ fn fill_counts(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     }
 }
 
-/// Returns how many people travel if the goal names the others one by one: "with Ben and Ana" are three.
+/// Returns how many people travel if the goal names the others: "with Ben and Ana" are three, "with three friends" four.
 fn travelers(goal: &Goal, file: &Blueprint, words: &[String]) -> Option<u32> {
     let people = words.iter().any(|word| word == "person" || word == "people");
-    let single = |name: &String| {
-        !name.ends_with('s') && !name.ends_with("family") && !name.ends_with("children")
-    };
-    let all = !goal.companions.is_empty() && goal.companions.iter().all(single);
-    (file.family == "trip" && people && all)
-        .then(|| u32::try_from(goal.companions.len()).unwrap_or(1) + 1)
+    if file.family != "trip" || !people || goal.companions.is_empty() {
+        return None;
+    }
+    let others: Option<u32> = goal.companions.iter().map(|name| count_people(name)).sum();
+    Some(others? + 1)
+}
+
+/// Returns how many people a name stands for; nothing for a family or for friends without a number.
+fn count_people(name: &str) -> Option<u32> {
+    let words: Vec<String> = name.to_lowercase().split(' ').map(str::to_owned).collect();
+    let number = words.iter().find_map(|word| {
+        let digits = word.parse::<u32>().ok();
+        digits.or_else(|| crate::number_names::parse_number_word(word).map(|number| number as u32))
+    });
+    let last = words.last().map_or("", String::as_str);
+    match (number, last) {
+        (Some(number), _) => Some(number),
+        (None, "parents" | "in-laws" | "grandparents" | "twins") => Some(2),
+        (None, "family" | "children") => None,
+        (None, last) if last.ends_with('s') => None,
+        _ => Some(1),
+    }
 }
 
 /// Returns the number that the goal states for one of the nouns.

@@ -37,17 +37,39 @@ pub(super) fn assume_day(goal: &Goal, file: &Blueprint, context: &PlanContext) -
     let weeks = context.constraints.horizon_weeks.unwrap_or(*file.weeks.get_ref());
     let last = goal.deadline.unwrap_or_else(|| add_days(start, i64::from(weeks) * 7 - 1));
     let stated = goal.deadline.is_some() || goal.horizon_weeks.is_some();
-    // A training ends with its day; only rest comes after it.
-    let follows = stated && file.sizing != BlueprintSizing::Training;
+    // A training ends with its day; only rest comes after it. What is made ready by a day is ready on it.
+    let ready = goal.contains_any(&["ready"]) && goal.deadline.is_some();
+    let follows = stated && file.sizing != BlueprintSizing::Training && !ready;
     let after = if follows { follow_up_days(file) } else { 0 };
     // "In 6 weeks" is in the sixth week, whatever follows; what is due by a day is over by then.
     let first = if goal.deadline.is_some() { start } else { add_days(last, -6).max(start) };
     let after = i64::from(after) + if stated { lasts } else { 0 };
     let wanted = add_days(last, -after).max(first);
+    let wanted = if goal.deadline.is_some() { wanted.min(early_day(file, start)) } else { wanted };
     if stated {
         return days.latest(wanted, first).unwrap_or_else(|| days.nearest(wanted, first, last));
     }
     days.latest_or_later(wanted, first)
+}
+
+/// Returns the latest day that makes sense for something whose day the person chooses: nobody waits for a year with a
+/// switch that takes two months.
+fn early_day(file: &Blueprint, start: Date) -> Date {
+    const CHOSEN: [&str; 7] = [
+        "do you want",
+        "should",
+        "do you switch",
+        "does the team switch",
+        "is it required",
+        "start the work",
+        "begin to",
+    ];
+    let question = file.day_question.as_ref().map_or("", |text| text.get_ref().as_str());
+    let chosen = CHOSEN.iter().any(|words| question.contains(words));
+    match chosen && file.family != "text" && file.family != "move" {
+        true => add_days(start, i64::from(*file.weeks.get_ref()) * 7 * 5 / 4),
+        false => Date::MAX,
+    }
 }
 
 /// Returns the days that a kind needs after its day, for what counts from it and for what follows it.

@@ -6,7 +6,8 @@ use std::ops::Range;
 use planwright_model::{NodeType, PlanNode};
 
 use super::blueprint::Blueprint;
-use super::goal::{Goal, UnreadWord};
+use super::facts;
+use super::goal::{Goal, GoalCount, GoalPhraseKind, UnreadWord, is_measure};
 use super::kind::{is_form_of, is_match_word};
 
 /// Words that say nothing by themselves.
@@ -70,7 +71,37 @@ pub(crate) fn find_remarks(goal: &Goal, file: &Blueprint) -> Vec<String> {
         // One word that stands alone says too little.
         !opens && (words > 1 || (words == 1 && run.len() > 2))
     });
-    remarks.filter_map(|run| leftover(goal, run, Some(file))).collect()
+    let mut found: Vec<String> =
+        remarks.filter_map(|run| leftover(goal, run, Some(file))).collect();
+    for (place, count) in goal.counts.iter().enumerate() {
+        let phrase =
+            goal.phrases().iter().find(|phrase| phrase.kind == GoalPhraseKind::Count(place));
+        let Some(phrase) = phrase.filter(|_| is_unknown_count(goal, count, file)) else { continue };
+        if !found.iter().any(|known| known.contains(&phrase.text)) {
+            found.push(phrase.text.clone());
+        }
+    }
+    found
+}
+
+/// Returns whether a count is worth a remark: the kind does not count it, and it is not part of the name of the thing.
+fn is_unknown_count(goal: &Goal, count: &GoalCount, file: &Blueprint) -> bool {
+    let people = goal.quantities.people.as_ref().map(|people| people.count);
+    let in_name = goal.subject.name.contains(&count.amount.to_string());
+    let nights = count.noun == "night" && goal.event_days.is_some();
+    count.amount > 1
+        && people != Some(count.amount)
+        && !in_name
+        && !nights
+        && !is_measure(&count.noun)
+        && !facts::counts_noun(file, &count.noun)
+}
+
+/// Returns whether words name a count: "two cats".
+pub(crate) fn names_count(words: &str, count: &GoalCount) -> bool {
+    let noun = count.noun.rsplit(' ').next().unwrap_or(&count.noun);
+    let stem = &noun[..noun.len().min(4)];
+    words.to_lowercase().split(' ').any(|word| noun.is_ascii() && word.starts_with(stem))
 }
 
 /// Words of remarks, and words of the steps that they concern.

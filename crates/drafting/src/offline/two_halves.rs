@@ -20,11 +20,13 @@ const JOINT: char = '+';
 const SECOND_STREAM: &str = "second";
 /// The characters of a title that a half of the goal fills.
 const HALF_TITLE_CHARS: usize = 60;
+/// The score of a half that has a kind of its own; a few words lead astray more easily than a whole goal.
+const SURE_HALF: f64 = 0.72;
 /// The questions that a plan asks at most.
 const MOST_QUESTIONS: usize = 3;
 
 /// Verbs after "and" that begin another half, rather than go on with the first.
-const VERBS: [&str; 76] = [
+const VERBS: [&str; 105] = [
     "add",
     "adopt",
     "apply",
@@ -33,20 +35,29 @@ const VERBS: [&str; 76] = [
     "bake",
     "become",
     "book",
+    "bring",
     "build",
     "buy",
     "call",
     "cancel",
+    "celebrate",
     "change",
+    "choose",
     "clean",
     "clear",
     "close",
+    "collect",
+    "compare",
+    "contact",
+    "convert",
     "cook",
     "create",
     "cut",
     "declutter",
+    "decorate",
     "deliver",
     "design",
+    "digitize",
     "donate",
     "file",
     "find",
@@ -54,30 +65,42 @@ const VERBS: [&str; 76] = [
     "fix",
     "get",
     "give",
+    "go",
     "grow",
+    "hang",
     "have",
     "hire",
     "host",
     "install",
     "introduce",
+    "knit",
     "launch",
     "learn",
     "lease",
     "lose",
     "make",
+    "meet",
     "migrate",
+    "mount",
     "move",
+    "mow",
+    "negotiate",
     "open",
     "order",
-    "organize",
     "organise",
+    "organize",
     "paint",
     "pay",
     "plan",
     "plant",
+    "practice",
     "prepare",
+    "print",
+    "propose",
     "publish",
+    "put",
     "quit",
+    "recycle",
     "register",
     "remove",
     "renew",
@@ -85,20 +108,28 @@ const VERBS: [&str; 76] = [
     "rent",
     "repair",
     "replace",
+    "review",
     "run",
     "save",
+    "schedule",
     "sell",
     "send",
     "set",
+    "sew",
     "ship",
     "sort",
     "start",
     "stop",
+    "study",
     "switch",
+    "take",
     "teach",
     "train",
+    "transfer",
+    "update",
     "upgrade",
     "visit",
+    "wash",
     "win",
     "write",
 ];
@@ -149,12 +180,18 @@ fn split_at_verb(goal: &Goal) -> Option<GoalHalves> {
     };
     let place = (1..words.len()).find(starts)?;
     let has_object = |half: &[String]| half.iter().skip(1).any(is_telling);
-    if !has_object(&words[..place]) || !has_object(&words[place + 1..]) {
+    let joint = goal.word_span(place)?;
+    let moves = words.get(place + 1).is_some_and(|verb| verb == "move");
+    let alone = place + 2 >= words.len() || goal.is_clause_start(place + 2);
+    if !has_object(&words[..place]) || (!has_object(&words[place + 1..]) && !moves) {
         return None;
     }
-    let joint = goal.word_span(place)?;
     let first = goal.text.get(..joint.start)?.trim().trim_end_matches([',', ';']).trim_end();
-    let second = goal.text.get(joint.end..)?.trim().to_owned();
+    // "find a bigger place and move".
+    let second = match moves && alone {
+        true => "move house".to_owned(),
+        false => goal.text.get(joint.end..)?.trim().to_owned(),
+    };
     Some(GoalHalves { first: first.to_owned(), second })
 }
 
@@ -173,11 +210,14 @@ pub(super) fn joint_pattern(goal: &Goal, library: &TemplateLibrary) -> Option<Pa
     let halves = split_goal(goal)?;
     let sure = |text: &str| {
         let pick = select_one_kind(&parse_half(text, goal), library);
-        let best = pick.best().filter(|_| pick.verdict == KindVerdict::Sure)?;
+        let best = pick
+            .best()
+            .filter(|best| pick.verdict == KindVerdict::Sure && best.score >= SURE_HALF)?;
         library.named_blueprint(best.name())
     };
     let (first, second) = (sure(&halves.first)?, sure(&halves.second)?);
-    let dated = first.day.is_some() && second.day.is_some();
+    // Finding a home and moving there share their day; other things have days of their own.
+    let dated = first.day.is_some() && second.day.is_some() && first.family != second.family;
     if first.name == second.name || dated || !is_joinable(first) || !is_joinable(second) {
         return None;
     }
@@ -189,7 +229,8 @@ pub(super) fn joint_pattern(goal: &Goal, library: &TemplateLibrary) -> Option<Pa
             .filter(|word| is_telling(word))
             .all(|word| is_match_word(word, file))
     };
-    if knows(first, &halves.second) || knows(second, &halves.first) {
+    let small = first.small && second.small;
+    if !small && (knows(first, &halves.second) || knows(second, &halves.first)) {
         return None;
     }
     Some(join_blueprints(goal, &halves, (first, second), library).to_pattern())
@@ -235,13 +276,12 @@ fn join_blueprints(
     let mut joined = first.clone();
     (joined.name, joined.label) = (name, unplaced(label));
     (joined.day, joined.day_question) = (dated.day.clone(), dated.day_question.clone());
-    joined.weeks = unplaced(first.weeks.get_ref().max(second.weeks.get_ref()) + 1);
+    let (one, other) = (*first.weeks.get_ref(), *second.weeks.get_ref());
+    joined.weeks = unplaced(if dated.day.is_some() { one.max(other) + 1 } else { one + other });
     joined.small = false;
     joined.noun = None;
     joined.needs = Vec::new();
-    joined.why = unplaced(
-        "Both halves of the goal are planned side by side, the first one first.".to_owned(),
-    );
+    joined.why = unplaced("Both halves of the goal are planned, the first one first.".to_owned());
     for list in [&second.risks, &second.notes] {
         let own =
             if std::ptr::eq(list, &second.risks) { &mut joined.risks } else { &mut joined.notes };
@@ -266,12 +306,19 @@ fn join_blueprints(
         title: unplaced("Both halves of the goal are done".to_owned()),
         done_when: "both parts of the plan are done".to_owned(),
     });
+    let mut second = second.clone();
+    if let (Some(one), Some(other)) = (&first.day, &second.day) {
+        let (one, other) = (one.get_ref().clone(), other.get_ref().clone());
+        rename_day(&mut second, &other, &one);
+    }
+    let second = &second;
     let parts = [(&halves.first, first, "a"), (&halves.second, second, "b")];
     let mut groups = parts.map(|(text, file, prefix)| {
         let half = HalfWording::new(text, goal, file, library);
         half.into_group(file, prefix, first.prefer)
     });
-    if !(first.small && second.small) {
+    // Without a day, one comes after the other: the plan is written before the bank is asked.
+    if dated.day.is_some() {
         groups[1].stream = Some(SECOND_STREAM.to_owned());
     }
     if let (None, Some(day)) = (&first.day, &second.day) {
@@ -283,6 +330,18 @@ fn join_blueprints(
     joined.phases = groups.into();
     joined.tasks = Vec::new();
     joined
+}
+
+/// Lets the dates of a file count from the day of another one.
+fn rename_day(file: &mut Blueprint, from: &str, to: &str) {
+    let rename = |task: &mut BlueprintTask| {
+        let dates = [&mut task.at, &mut task.by, &mut task.from, &mut task.until];
+        for date in dates.into_iter().flatten().filter(|date| date.get_ref().anchor == from) {
+            to.clone_into(&mut date.get_mut().anchor);
+        }
+    };
+    file.tasks.iter_mut().for_each(rename);
+    file.phases.iter_mut().flat_map(|phase| &mut phase.tasks).for_each(rename);
 }
 
 /// What comes first in the goal is done before the day of what comes second: the house is clean before the guests come.

@@ -204,7 +204,7 @@ impl Goal {
         });
         goal.read_direction(&mut words);
         goal.note(&mut words, GoalPhraseKind::Start, |goal, words| {
-            match start::find_start(words, today.date) {
+            match start::find_start(words, at) {
                 Some(StatedStart::On(day)) => goal.start = Some(day),
                 Some(StatedStart::Passed { day, typed }) => {
                     let day = planwright_text::dates::format_date(day, today.date);
@@ -228,6 +228,11 @@ impl Goal {
         });
         goal.read_quantities(&mut words);
         goal.read_cadence(&mut words, today.working_days);
+        goal.note(&mut words, GoalPhraseKind::WorkingTimes, |goal, words| {
+            if goal.working_times.is_empty() && goal.is_daily {
+                goal.working_times = working_times::find_daily_part(words);
+            }
+        });
         goal.read_dates(&mut words, at);
         goal.read_event_days(&mut words);
         goal.read_horizon(&mut words, today.date);

@@ -99,12 +99,24 @@ const PERFECT: [&str; 8] = ["been", "have", "has", "had", "worked", "lived", "i'
 impl Goal {
     /// Reads how long the thing itself lasts.
     pub(super) fn read_event_days(&mut self, words: &mut GoalWords<'_>) {
-        let Some((days, range)) = self.find_event_days(words) else { return };
+        let Some((days, range)) = self.find_event_days(words) else {
+            self.read_nights();
+            return;
+        };
         self.event_days = Some(days);
         self.phrases.push(GoalPhrase::new(GoalPhraseKind::Stay, words, range.clone()));
         // "a 3-day offsite" keeps its name.
         if !words.typed_text(range.clone()).contains('-') || days % 7 == 0 {
             words.mark_used(range);
+        }
+    }
+
+    /// "2 nights" are three days.
+    fn read_nights(&mut self) {
+        let nights = self.counts.iter().find(|count| count.noun == "night");
+        let nights = nights.map(|count| count.amount).filter(|nights| (1..=60).contains(nights));
+        if self.event_days.is_none() {
+            self.event_days = nights.and_then(|nights| u16::try_from(nights + 1).ok());
         }
     }
 
@@ -253,7 +265,10 @@ fn horizon_at(words: &GoalWords<'_>, index: usize) -> Option<(usize, UnitAmount)
     if is_other_length(words, index, found.end) {
         return None;
     }
-    let long = found.unit.in_weeks().is_some_and(|weeks| weeks >= 1.0);
+    // "do 30 days of yoga".
+    let days = found.unit == TimeUnit::Day && found.count >= 7.0;
+    let long = found.unit.in_weeks().is_some_and(|weeks| weeks >= 1.0)
+        || (days && words.is_any_of(found.end, &["of"]));
     (long || (led && found.unit == TimeUnit::Day)).then_some((index, found))
 }
 
@@ -271,7 +286,9 @@ fn is_other_length(words: &GoalWords<'_>, start: usize, end: usize) -> bool {
     // "class reunion 20 years": the years that have passed.
     let counted = start > 0 && words.is_any_of(start - 1, &["reunion", "anniversary", "jubilee"]);
     // "3 years of check-in data" are as long as the data.
+    let done = words.contains_word(0..1, &["do", "try", "complete", "start", "take"]);
     let of_thing = words.is_any_of(end, &["of"])
+        && !done
         && !words.clause_starts_at(end + 1)
         && !words.contains_word(end + 1..end + 4, &OWN_WORK);
     counted

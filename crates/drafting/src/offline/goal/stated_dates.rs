@@ -12,7 +12,7 @@ use super::date_spans;
 use super::dates::{self, DateContext, DateDoubt, DateMatch, DateReading};
 use super::foreign_dates::UNTIL;
 use super::holiday_things;
-use super::start::{FINDING, RECEIVING};
+use super::start::{FINDING, RECEIVING, has_own_start};
 use super::words::GoalWords;
 use super::{Goal, GoalDay, GoalPhrase, GoalPhraseKind, day_parts};
 use planwright_text::dates::format_date;
@@ -297,6 +297,10 @@ fn date_phrase_at(
             return Some((DateTrigger::By, found));
         }
         "due" => (DateTrigger::By, words.skip_fillers(index + 1, &["by", "on"])),
+        // "our lease ends April 30", "the contract runs out in March".
+        "ends" | "expires" | "closes" if is_contract(words, index) => {
+            (DateTrigger::By, words.skip_fillers(index + 1, &["on", "in", "at"]))
+        }
         "before" | "befor" => (DateTrigger::Before, index + 1),
         "no" if words.phrase_starts_at(index, "no later than") => (DateTrigger::By, index + 3),
         "starting" | "joining" | "from" | "start" | "starts"
@@ -305,11 +309,17 @@ fn date_phrase_at(
             let next = words.skip_fillers(index + 1, &["on"]);
             return Some((DateTrigger::Day, dates::calendar_date(words, next, at)?));
         }
-        "from"
+        "from" | "starting" | "beginning"
+            if has_own_start(words, index) && dates::date_range(words, index + 1, at).is_none() =>
+        {
+            let next = words.skip_fillers(index + 1, &["on", "the"]);
+            return Some((DateTrigger::Day, dates::calendar_date(words, next, at)?));
+        }
+        "from" | "starting"
             if words.contains_word(0..index, &FINDING)
                 && dates::date_range(words, index + 1, at).is_none() =>
         {
-            (DateTrigger::Before, index + 1)
+            (DateTrigger::Before, words.skip_fillers(index + 1, &["on", "in"]))
         }
         _ => {
             let bare = dates::bare_date(words, index, at)?;
@@ -321,6 +331,32 @@ fn date_phrase_at(
     let found = dates::parse_date_at(words, next, at)
         .or_else(|| (trigger == DateTrigger::Before).then(|| date_of_event(words, next, at))?)?;
     Some((trigger, found))
+}
+
+/// Returns whether what ends is a contract of the person, which everything has to be done before.
+fn is_contract(words: &GoalWords<'_>, index: usize) -> bool {
+    const CONTRACTS: [&str; 18] = [
+        "lease",
+        "contract",
+        "notice",
+        "visa",
+        "permit",
+        "passport",
+        "license",
+        "warranty",
+        "insurance",
+        "offer",
+        "rent",
+        "sublet",
+        "membership",
+        "subscription",
+        "grant",
+        "funding",
+        "leave",
+        "registration",
+    ];
+    let start = words.clause_start(index);
+    words.contains_word(start..index, &CONTRACTS)
 }
 
 /// How many words may name what happens on a date: "before my parental leave on 2027-02-01".

@@ -142,8 +142,10 @@ impl AnchorCalendar {
     pub(in super::super) fn first_useful_day(&self) -> Option<Date> {
         let day = self.day.filter(|_| self.is_stated)?;
         let room = days_between(self.start, day);
-        let far = room > self.usual_lead + self.usual_lead / 2 && room > self.usual_lead + 21;
-        far.then(|| add_days(day, -i64::from(self.usual_lead + self.usual_lead / 7)))
+        // Whoever has twice the time that a kind needs books early and rests later.
+        let early = self.usual_lead * 2;
+        let far = room > early && room > self.usual_lead + 21;
+        far.then(|| add_days(day, -i64::from(early)))
     }
 }
 

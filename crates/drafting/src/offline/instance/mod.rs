@@ -8,6 +8,7 @@ mod dates;
 mod day_times;
 mod effort;
 mod event_days;
+mod late_looks;
 mod link;
 mod nodes;
 mod opening_hours;
@@ -38,6 +39,9 @@ pub(super) use topic::PhaseTopic;
 
 /// The share of a kind's own time below which its waiting times are cut.
 const SHORT_RATIO: f64 = 0.75;
+
+/// The share below which everybody is asked for an answer by the next day.
+const PRESSED_RATIO: f64 = 0.15;
 
 /// The id of the top node.
 pub(super) const ROOT: &str = "goal";
@@ -163,6 +167,7 @@ impl<'a> InstanceBuilder<'a> {
         }
         self.remove_empty_groups();
         self.resolve_links();
+        self.leave_out_late_looks();
         self.arrange_rounds();
         self.add_finish_milestone(root, &mut lanes);
         self.hold_back_early_work();
@@ -231,13 +236,17 @@ impl<'a> InstanceBuilder<'a> {
             let there = days_between(span.start, span.day.unwrap_or(span.last_day)) + 1;
             let usual =
                 units::format_counted((*self.inputs.blueprint.weeks.get_ref()).into(), "week");
+            let cut = if ratio < PRESSED_RATIO {
+                "so people have to answer by the next day; a later date leaves them more time"
+            } else {
+                "so waiting times are cut, some to half; a later date keeps them"
+            };
             self.plan.notes.push(format!(
-                "There are {} for what usually takes {usual}, so waiting times are cut, some to half; a later date keeps \
-                 them.",
+                "There are {} for what usually takes {usual}, {cut}.",
                 units::format_counted(usize::try_from(there).unwrap_or(usize::MAX), "day")
             ));
         }
-        WaitPolicy::Halve
+        if ratio < PRESSED_RATIO { WaitPolicy::Press } else { WaitPolicy::Halve }
     }
 
     /// Returns the nodes that a key stands for. The depth ends files in which parts that are left out refer in circles.

@@ -16,6 +16,8 @@ use super::super::goal::{CadencePeriod, GoalCadence};
 use super::dates::add_days;
 use super::{InstanceBuilder, InstanceInputs};
 
+/// The days that a set-up takes besides its work: for a course to begin, or for what was ordered.
+const SET_UP_DAYS: f64 = 4.0;
 /// The days before the end of a plan in which no period of repeated work begins.
 const SPARE_DAYS: i64 = 3;
 
@@ -228,6 +230,25 @@ impl InstanceBuilder<'_> {
         self.phase_window_within(group, span.days, span.last_day)
     }
 
+    /// Returns the percent of the span that the first phase has, and those that it needs. A few hours of set-up do not
+    /// take a month, however long the course is.
+    fn opening_share(&self, days: u32) -> (f64, f64) {
+        let file = self.inputs.blueprint;
+        let Some(first) = file.phases.first() else { return (0.0, 0.0) };
+        let share = f64::from(first.weeks_share.unwrap_or(0));
+        let tasks = first.all_tasks();
+        let repeats = tasks.iter().any(|task| task.every.is_some() || task.share.is_some());
+        let Some(weekly) = file.weekly.as_ref().filter(|_| !repeats) else { return (share, share) };
+        let minutes: u32 = tasks
+            .iter()
+            .filter_map(|task| task.effort.as_ref())
+            .map(|own| own.get_ref().likely())
+            .sum();
+        let weeks = f64::from(minutes) / f64::from((*weekly.get_ref()).max(1));
+        let needed = (weeks * 7.0 * 1.2 + SET_UP_DAYS) * 100.0 / f64::from(days.max(1));
+        (share, share.min(needed))
+    }
+
     fn phase_window_within(
         &self,
         group: &BlueprintGroup,
@@ -241,7 +262,15 @@ impl InstanceBuilder<'_> {
         let share = |phase: &BlueprintGroup| f64::from(phase.weeks_share.unwrap_or(0));
         let before: f64 = phases[..place].iter().map(share).sum();
         let start = self.inputs.span.start;
-        let at = |percent: f64| add_days(start, (f64::from(days) * percent / 100.0).round() as i64);
+        let (opening, needed) = self.opening_share(days);
+        // What the first phase does not need belongs to the others.
+        let moved = |percent: f64| match percent {
+            percent if percent <= opening => percent.min(needed),
+            percent => needed + (percent - opening) * (100.0 - needed) / (100.0 - opening).max(1.0),
+        };
+        let at = |percent: f64| {
+            add_days(start, (f64::from(days) * moved(percent) / 100.0).round() as i64)
+        };
         let until = add_days(at(before + share(group)), -1).min(last_day);
         Some((at(before), until.max(at(before))))
     }

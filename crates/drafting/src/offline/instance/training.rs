@@ -13,8 +13,9 @@ use super::{InstanceBuilder, SiblingLanes, dates};
 
 /// Half a day of elapsed time: the next session falls on another day.
 const NEXT_DAY: i32 = 12 * 60;
-/// A week of elapsed time.
-const NEXT_WEEK: i32 = 7 * 24 * 60;
+/// What lies at least between the starts of two weeks; each week has its own first day, so one that began late does not
+/// push the others.
+const NEXT_WEEK: i32 = 4 * 24 * 60;
 /// The longest session in the days before the race.
 const LAST_WEEK_MINUTES: u32 = 40;
 /// The days of one, two, three … sessions a week. With four and more, two of them follow each other.
@@ -168,16 +169,17 @@ impl<'a> InstanceBuilder<'a> {
         let calendar = &self.inputs.context.calendar;
         let last = if days_left < 7 { days_left.saturating_sub(1) } else { 7 };
         let dates = (0..i64::from(last)).map(|offset| dates::add_days(first, offset));
-        let open = |date: &Date| {
-            calendar.working.get(&Weekday::from_date(*date)).is_some_and(|hours| !hours.is_empty())
-        };
-        dates.filter(open).count().max(1)
+        let count = dates.filter(|date| calendar.has_hours_on(*date)).count();
+        if days_left < 7 { count } else { count.max(1) }
     }
 
     /// Returns the days of the sessions of a week, with days of rest in between and the longest session on the weekend;
     /// none if the days that are left hold too few.
     fn session_days(&self, first: Date, days_left: u32, weights: &[u32]) -> Vec<Option<Date>> {
         let count = weights.len();
+        if count == 0 {
+            return Vec::new();
+        }
         let calendar = &self.inputs.context.calendar;
         let open = |day: &Weekday| calendar.working.get(day).is_some_and(|hours| !hours.is_empty());
         let usual = WEEK_PATTERNS.get(count.saturating_sub(1)).copied().unwrap_or(&Weekday::ALL);
@@ -189,12 +191,13 @@ impl<'a> InstanceBuilder<'a> {
         // The day of the race and the one before it are free.
         let last = if days_left < 7 { days_left.saturating_sub(1) } else { 7 };
         let dates = (0..i64::from(last)).map(|offset| dates::add_days(first, offset));
-        let mut dates: Vec<Date> =
-            dates.filter(|date| week.contains(&Weekday::from_date(*date))).collect();
+        // On a holiday nobody trains, and the weeks after it stay where they are.
+        let fits =
+            |date: &Date| week.contains(&Weekday::from_date(*date)) && calendar.has_hours_on(*date);
+        let mut dates: Vec<Date> = dates.filter(fits).collect();
         if dates.len() < count {
             let all = (0..i64::from(last)).map(|offset| dates::add_days(first, offset));
-            let has_hours = |date: &Date| open(&Weekday::from_date(*date));
-            dates = all.filter(has_hours).collect();
+            dates = all.filter(|date| calendar.has_hours_on(*date)).collect();
             // Every other day, if there are days enough.
             if dates.len() >= 2 * count {
                 dates = dates.into_iter().step_by(2).collect();

@@ -109,8 +109,8 @@ impl ExampleRanking {
 }
 
 /// Ranks the built-in kinds for a goal.
-pub(super) fn rank_by_examples(text: &str) -> ExampleRanking {
-    MODEL.rank(text)
+pub(super) fn rank_by_examples(words: &[(String, f32)]) -> ExampleRanking {
+    MODEL.rank(words)
 }
 
 impl ExampleModel {
@@ -198,8 +198,8 @@ impl ExampleModel {
         }
     }
 
-    fn rank(&self, text: &str) -> ExampleRanking {
-        let found = features(text);
+    fn rank(&self, words: &[(String, f32)]) -> ExampleRanking {
+        let found = word_features(words);
         let known: Vec<(&ExampleFeature, f32)> = found
             .iter()
             .filter_map(|(feature, share)| {
@@ -234,17 +234,18 @@ impl ExampleModel {
     fn coverages(&self, found: &BTreeMap<String, f32>) -> Vec<f32> {
         let mut sums = vec![(0.0f32, 0u32); self.kinds.len()];
         let (mut all, mut words) = (0.0f32, 0u32);
-        for word in found.keys().filter(|feature| !feature.contains(['^', '@', ' '])) {
+        let own = found.iter().filter(|(feature, _)| !feature.contains(['^', '@', ' ']));
+        for (word, weight) in own {
             words += 1;
             let Some(id) = self.ids.get(word) else {
-                all += (1.0 + self.kinds.len() as f32).ln();
+                all += weight * (1.0 + self.kinds.len() as f32).ln();
                 continue;
             };
             let feature = &self.features[*id as usize];
-            all += feature.rarity;
+            all += weight * feature.rarity;
             for (kind, _) in &feature.kinds {
                 let (sum, hits) = &mut sums[usize::from(*kind)];
-                *sum += feature.rarity;
+                *sum += weight * feature.rarity;
                 *hits += 1;
             }
         }
@@ -302,38 +303,44 @@ fn insert_nearest(list: &mut [f32; NEAREST.len()], value: f32) {
     }
 }
 
-/// The features of a text, each with its weight.
+/// The features of an example, each with its weight.
 fn features(text: &str) -> BTreeMap<String, f32> {
     let lower = text.to_lowercase();
     let inner = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '+' | '#' | '-' | '.');
-    let words = lower
-        .split(|c: char| !inner(c))
-        .map(|word| word.trim_matches(['\'', '-', '.']))
-        // "a 40-person offsite" is one for persons.
-        .map(|word| {
-            word.split_once('-')
-                .filter(|(count, _)| is_number(count))
-                .map_or(word, |(_, rest)| rest)
-        })
-        // A number alone says nothing; "10k" does.
-        .filter(|word| word.contains(char::is_alphabetic));
-    let words: Vec<&str> = words.collect();
-    let stems: Vec<String> = words.iter().map(|word| stem_goal_word(word)).collect();
+    let words = lower.split(|c: char| !inner(c)).filter(|word| !word.is_empty());
+    let words: Vec<(String, f32)> = words.map(|word| (word.to_owned(), 1.0)).collect();
+    word_features(&words)
+}
+
+/// The features of words, each with its weight.
+fn word_features(words: &[(String, f32)]) -> BTreeMap<String, f32> {
+    let words = words.iter().map(|(word, weight)| (plain_word(word), *weight));
+    // A number alone says nothing; "10k" does.
+    let words: Vec<(&str, f32)> =
+        words.filter(|(word, _)| word.contains(char::is_alphabetic)).collect();
+    let stems: Vec<String> = words.iter().map(|(word, _)| stem_goal_word(word)).collect();
     let mut found = BTreeMap::new();
-    let telling = words.iter().zip(&stems).filter(|(word, _)| !COMMON_WORDS.contains(word));
-    for (at, (_, stem)) in telling.enumerate() {
-        *found.entry(stem.clone()).or_insert(0.0) += WORD;
+    let telling = words.iter().zip(&stems).filter(|((word, _), _)| !COMMON_WORDS.contains(word));
+    for (at, ((_, weight), stem)) in telling.enumerate() {
+        *found.entry(stem.clone()).or_insert(0.0) += WORD * weight;
         if at == 0 {
-            *found.entry(format!("^{stem}")).or_insert(0.0) += FIRST_WORD;
+            *found.entry(format!("^{stem}")).or_insert(0.0) += FIRST_WORD * weight;
         }
         for class in CLASSES.get(stem).into_iter().flatten() {
-            *found.entry(format!("@{class}")).or_insert(0.0) += WORD;
+            *found.entry(format!("@{class}")).or_insert(0.0) += WORD * weight;
         }
     }
-    for pair in stems.windows(2) {
-        *found.entry(format!("{} {}", pair[0], pair[1])).or_insert(0.0) += PAIR;
+    for (place, pair) in stems.windows(2).enumerate() {
+        let weight = words[place].1.min(words[place + 1].1);
+        *found.entry(format!("{} {}", pair[0], pair[1])).or_insert(0.0) += PAIR * weight;
     }
     found
+}
+
+/// A word without marks around it. "a 40-person offsite" is one for persons.
+fn plain_word(word: &str) -> &str {
+    let word = word.trim_matches(['\'', '-', '.']);
+    word.split_once('-').filter(|(count, _)| is_number(count)).map_or(word, |(_, rest)| rest)
 }
 
 fn is_number(text: &str) -> bool {
@@ -357,12 +364,17 @@ mod tests {
 
     #[test]
     fn side_words_do_not_decide() {
+        let rank = |goal: &str| {
+            let words = goal.to_lowercase();
+            let words = words.split(' ').map(|word| (word.to_owned(), 1.0));
+            rank_by_examples(&words.collect::<Vec<_>>())
+        };
         let best = |goal: &str| {
-            let order = rank_by_examples(goal).order;
+            let order = rank(goal).order;
             order.into_iter().take(3).map(|fit| fit.kind).collect::<Vec<_>>()
         };
         assert!(best("move our piano and three kids to a bigger house").contains(&"move_house"));
         assert!(best("learn Japanese before my trip to Osaka").contains(&"learn_language"));
-        assert!(rank_by_examples("qwertz 12 !!").order.is_empty());
+        assert!(rank("qwertz 12 !!").order.is_empty());
     }
 }

@@ -173,8 +173,21 @@ fn score_all_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<score::
     small_task::weigh_small_kinds(goal, &mut scored);
     // A stable sort, so that the person's own kinds come first among equals.
     scored.sort_by(|a, b| b.total().total_cmp(&a.total()));
+    reward_lead(&mut scored);
     scored
 }
+
+/// A kind that leaves all others far behind is surer than its points say.
+fn reward_lead(scored: &mut [score::ScoredKind<'_>]) {
+    let second = scored.get(1).map_or(0.0, score::ScoredKind::total);
+    if let Some(best) = scored.first_mut().filter(|best| second < CLEAR_LEAD * best.total()) {
+        best.support += LEAD_POINTS;
+    }
+}
+
+/// The share of the best that the second has at most behind a clear lead, and what such a lead is worth.
+const CLEAR_LEAD: f64 = 0.6;
+const LEAD_POINTS: f64 = 1.5;
 
 fn judge(goal: &Goal, scored: &[score::ScoredKind<'_>]) -> KindVerdict {
     // In a page of text some words fit any kind.
@@ -205,8 +218,12 @@ fn judge(goal: &Goal, scored: &[score::ScoredKind<'_>]) -> KindVerdict {
 /// The points of match words below which a goal of empty words is not planned.
 const WEAK_POINTS: f64 = 3.0;
 
-/// The words of a goal without those that say when, where and for how much: they stand in goals of every kind.
-fn goal_without_facts(goal: &Goal) -> String {
+/// What remains of the weight of words that a goal says beside, for the examples.
+const ASIDE_WEIGHT: f32 = 0.35;
+
+/// The words of a goal without those that say when, where and for how much, which stand in goals of every kind; what the
+/// goal says beside weighs less.
+fn goal_without_facts(goal: &Goal) -> Vec<(String, f32)> {
     use super::goal::GoalPhraseKind as Kind;
     let is_fact = |kind: Kind| {
         !matches!(
@@ -214,20 +231,23 @@ fn goal_without_facts(goal: &Goal) -> String {
             Kind::Count(_) | Kind::Companions | Kind::Given | Kind::Direction | Kind::Target
         )
     };
-    let mut text = goal.text.clone();
-    let mut facts: Vec<_> = goal
-        .phrases()
-        .iter()
-        .filter(|phrase| is_fact(phrase.kind))
-        .map(|phrase| phrase.span.clone())
-        .collect();
-    facts.sort_by_key(|span| std::cmp::Reverse(span.start));
-    for span in facts {
-        if text.get(span.clone()).is_some() {
-            text.replace_range(span, " ");
-        }
-    }
-    text
+    let covered = |place: usize| {
+        let Some(span) = goal.word_span(place) else { return false };
+        let covers = |phrase: &super::goal::GoalPhrase| {
+            is_fact(phrase.kind) && phrase.span.start <= span.start && span.end <= phrase.span.end
+        };
+        goal.phrases().iter().any(covers)
+    };
+    let verb = main_verb::MainVerb::find(goal);
+    let terms = goal_terms::goal_terms(goal, verb.place);
+    let words = goal.folded_words().iter().enumerate().filter(|(place, _)| !covered(*place));
+    words
+        .map(|(place, word)| {
+            let aside =
+                terms.get(place).is_some_and(|term| term.factor <= goal_terms::ASIDE_FACTOR);
+            (word.clone(), if aside { ASIDE_WEIGHT } else { 1.0 })
+        })
+        .collect()
 }
 
 /// A kind that is asked about is not sure, whatever its words score.
