@@ -14,6 +14,7 @@ use super::goal::{CadencePeriod, CalendarRegion, Goal, GoalCadence, GoalDay, Goa
 use super::kind::is_form_of;
 use super::{fitting_choices, plan_day, span, stated_days, usual_hours};
 use crate::change_requests::{ContextChange, apply_context_change};
+use crate::fact_reading::beside_sessions;
 use crate::own_hours::describe_weekly_hours;
 use crate::working_slots::{WorkingSlot, join_words};
 use planwright_plan::sizing;
@@ -182,7 +183,7 @@ pub(super) fn lengthen_span(context: &mut PlanContext, weeks: u16) -> bool {
 }
 
 /// The hours a week that are assumed at least for anything that is not small.
-const LEAST_WEEKLY: u32 = 300;
+pub(super) const LEAST_WEEKLY: u32 = 300;
 
 fn clear_assumed(context: &mut PlanContext) {
     let assumed = |context: &PlanContext, key: &str| {
@@ -279,6 +280,8 @@ fn fill_stated_times(context: &mut PlanContext, goal: &Goal, file: Option<&Bluep
 fn fill_stated_weekdays(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     let days = goal.cadence.as_ref().map(|cadence| cadence.on.as_slice()).unwrap_or_default();
     let stated = |found: &Assumption| found.origin == AssumptionOrigin::User;
+    // "twice a week" names no days.
+    let days = if goal.names_weekdays() { days } else { &[] };
     if file.pattern != PatternType::ProgressiveAccumulationArc
         || days.is_empty()
         || !goal.working_times.is_empty()
@@ -300,19 +303,31 @@ fn fill_stated_hours(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     if file.is_routine() {
         return;
     }
+    // Sessions of a stated length leave time for what is not a session.
     let by_rhythm = || {
         let times = goal.cadence.as_ref()?.per_week();
-        Some((f64::from(goal.occurrence_minutes?) * times).round() as u32)
+        let sessions = (f64::from(goal.occurrence_minutes?) * times).round() as u32;
+        Some(beside_sessions(sessions))
     };
+    // In private life every day has its minutes, the weekend too. A course fits all of itself into them.
+    let course = file.pattern == PatternType::ProgressiveAccumulationArc;
+    let every_day = goal
+        .occurrence_minutes
+        .filter(|_| goal.is_daily && usual_hours::is_private(file) && goal.working_times.is_empty())
+        .map(|minutes| minutes * 7)
+        .map(|sessions| if course { sessions } else { beside_sessions(sessions) });
     let limits = &mut context.constraints;
     limits.weekly_minutes = limits
         .weekly_minutes
+        .or(every_day)
         .or(goal.weekly_minutes)
         .or_else(by_rhythm)
         .filter(|minutes| *minutes > 0);
     if let Some(most) = daily_minutes(goal, file) {
         let limits = &mut context.constraints;
-        limits.max_daily_minutes = most;
+        // Repeated sessions may meet on a day.
+        let meets = file.all_tasks().iter().filter(|task| task.every.is_some()).count() > 1;
+        limits.max_daily_minutes = if meets { most + most / 2 } else { most };
         limits.hard.insert("max_daily_minutes".to_owned());
         let blocks = &mut context.user_prefs;
         blocks.min_block_minutes = blocks.min_block_minutes.min(SHORTEST_PIECE);

@@ -58,6 +58,9 @@ pub struct Blueprint {
     pub day: Option<Spanned<String>>,
     #[serde(default)]
     pub day_question: Option<Spanned<String>>,
+    /// Done on holidays as well: animals and guests eat every day.
+    #[serde(default)]
+    pub on_holidays: bool,
     /// A few minutes to a day: one to four tasks without phases.
     #[serde(default)]
     pub small: bool,

@@ -116,6 +116,12 @@ pub(super) fn find_budget(words: &mut GoalWords<'_>, working_days: u16) -> Optio
         let Some(minutes) = found.unit.in_minutes().map(|unit| unit * found.count) else {
             continue;
         };
+        // "find a job, 15 hours a week": the hours are those of the job.
+        if words.contains_word(0..index, &["job", "position", "work-study"])
+            && words.contains_word(0..index, &["find", "get", "search", "look", "want", "need"])
+        {
+            continue;
+        }
         let Some((budget, end)) = budget_for_amount(words, found, minutes, working_days) else {
             continue;
         };

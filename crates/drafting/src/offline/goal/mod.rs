@@ -326,6 +326,15 @@ impl Goal {
         &self.words
     }
 
+    /// Returns whether the rhythm names days of the week, rather than how often.
+    pub fn names_weekdays(&self) -> bool {
+        let named = |word: &str| dates::parse_weekday(word).is_some();
+        let rhythms = self.phrases.iter().filter(|phrase| phrase.kind == GoalPhraseKind::Rhythm);
+        rhythms
+            .flat_map(|phrase| phrase.text.split(|letter: char| !letter.is_alphabetic()))
+            .any(|word| named(&word.to_lowercase()) || matches!(word, "weekends" | "weekdays"))
+    }
+
     /// Returns where a word stands in the text.
     pub fn word_span(&self, place: usize) -> Option<Range<usize>> {
         self.word_spans.get(place).cloned()

@@ -71,6 +71,11 @@ const LASTING: [&str; 12] = [
     "exhibition",
     "tournament",
 ];
+/// Words of having somebody or something with oneself for a while.
+const HOSTING: [&str; 14] = [
+    "host", "hosting", "guests", "guest", "visitors", "visiting", "student", "sitting", "house-sit",
+    "housesit", "housesitting", "sitter", "au-pair", "staying",
+];
 /// What the time of a plan is filled with: "for three months of training".
 const OWN_WORK: [&str; 8] =
     ["training", "practice", "learning", "study", "work", "preparation", "lessons", "exercise"];
@@ -100,7 +105,7 @@ impl Goal {
     /// Reads how long the thing itself lasts.
     pub(super) fn read_event_days(&mut self, words: &mut GoalWords<'_>) {
         let Some((days, range)) = self.find_event_days(words) else {
-            self.read_nights();
+            self.read_nights(words);
             return;
         };
         self.event_days = Some(days);
@@ -111,8 +116,15 @@ impl Goal {
         }
     }
 
-    /// "2 nights" are three days.
-    fn read_nights(&mut self) {
+    /// "2 nights" are three days, and so is a long weekend.
+    fn read_nights(&mut self, words: &GoalWords<'_>) {
+        let long = (0..words.len()).any(|index| {
+            words.contains_word(index..index + 1, &["long"])
+                && words.contains_word(index + 1..index + 2, &["weekend"])
+        });
+        if long && self.event_days.is_none() {
+            self.event_days = Some(3);
+        }
         let nights = self.counts.iter().find(|count| count.noun == "night");
         let nights = nights.map(|count| count.amount).filter(|nights| (1..=60).contains(nights));
         if self.event_days.is_none() {
@@ -125,7 +137,8 @@ impl Goal {
         let travels = words.contains_word(all.clone(), &TRAVEL)
             || (self.quantities.place.is_some()
                 && words.contains_word(all.clone(), &["go", "going"]));
-        let lasts = words.contains_word(all.clone(), &LASTING);
+        let lasts = words.contains_word(all.clone(), &LASTING)
+            || words.contains_word(all.clone(), &HOSTING);
         all.into_iter().find_map(|index| {
             let led = words.is_any_of(index, &["for"]);
             let step = usize::from(led || words.is_any_of(index, &["in"]));

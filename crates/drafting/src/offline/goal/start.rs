@@ -134,7 +134,11 @@ pub(super) fn find_start(words: &mut GoalWords<'_>, at: DateContext) -> Option<S
             let ranges = leads
                 && (words.is_any_of(end, &["to", "until", "till", "through", "and"])
                     || words.is_dash_before(end));
-            let Some(day) = found.filter(|day| *day >= today && !ranges) else { continue };
+            // Its month alone would be another day.
+            if found.is_some() && ranges {
+                break;
+            }
+            let Some(day) = found.filter(|day| *day >= today) else { continue };
             // A day without its year is the next one; with a year that is over, it has passed.
             let year =
                 words.text_at(end).parse::<i16>().ok().filter(|year| (1900..=2200).contains(year));

@@ -72,6 +72,7 @@ fn direction_at(words: &GoalWords<'_>, index: usize) -> Option<GoalDirection> {
             || (matches!(text, "and" | "back" | "go" | "get") && !words.is_capitalized(place))
             || (number && !(later_version && to > index + 2))
             || parse_weekday(text).is_some()
+            || (parse_month(text).is_some() && text != "may" && text != "march")
             || is_clock_time(text)
     });
     if counted || end <= to + 1 || parse_month(words.text_at(to - 1)).is_some() {

@@ -88,6 +88,11 @@ impl AnchorCalendar {
         add_days(base, -i64::from(lead)).max(self.start)
     }
 
+    /// Returns the first or last day of something that repeats, which counts from the first day of the thing itself.
+    pub(in super::super) fn resolve_repeated(&self, date: &AnchorDate) -> Date {
+        Self { shift: 0, ..*self }.resolve(date)
+    }
+
     /// Returns the exact day of something that happens on one, or nothing if a plan is too short for its lead. Leads of
     /// a few days do not shrink.
     pub(in super::super) fn resolve_own_day(&self, date: &AnchorDate) -> Option<Date> {

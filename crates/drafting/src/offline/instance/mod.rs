@@ -43,6 +43,9 @@ const SHORT_RATIO: f64 = 0.75;
 /// The share below which everybody is asked for an answer by the next day.
 const PRESSED_RATIO: f64 = 0.15;
 
+/// A plan of fewer days can't wait for weekends.
+const SHORT_SPAN: u32 = 13;
+
 /// The id of the top node.
 pub(super) const ROOT: &str = "goal";
 
@@ -77,7 +80,13 @@ pub(super) fn build_instance(inputs: InstanceInputs<'_>) -> BlueprintInstance {
     // What needs no office stays out of the hours that are only there for offices.
     let evenings = opening_hours::has_office_errands(inputs.blueprint)
         .then_some(PreferredTime::EveningsAndWeekends);
-    root.preferred_time = inputs.blueprint.prefer.to_preferred_time().or(evenings);
+    let wanted = inputs.blueprint.prefer.to_preferred_time().or(evenings);
+    // A week that is stated has evenings besides its weekend.
+    let short = inputs.span.days < SHORT_SPAN && inputs.goal.working_times.is_empty();
+    root.preferred_time = match wanted {
+        Some(PreferredTime::Weekends) if short => Some(PreferredTime::EveningsAndWeekends),
+        wanted => wanted,
+    };
     let mut builder = InstanceBuilder {
         inputs,
         topics: pack.map(|pack| pack.topics.as_slice()).unwrap_or_default(),

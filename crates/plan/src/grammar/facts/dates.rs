@@ -59,6 +59,10 @@ impl FactCheck<'_> {
             let nodes = self.named_nodes(subject);
             return break_of_all(&nodes, |node| self.check_node_window(node, days));
         }
+        // Without a day of its own the plan as a whole is what happens; dates that count from its start say nothing.
+        if self.has_kind_without_day() {
+            return self.check_last_day(days.1);
+        }
         // The thing itself has a date of its own in the plan, or the plan as a whole is what happens.
         let leaves = self.scope.tree.leaves(self.scope.root_id);
         let dated = leaves.iter().filter_map(|leaf| Some((leaf, day_of(leaf)?)));
@@ -242,6 +246,13 @@ impl FactCheck<'_> {
     /// The day of the thing itself: a launch "in 6 weeks" is kept by its day, whatever follows.
     fn day_of_the_plan(&self) -> Option<Date> {
         self.scope.context().find_assumption("day")?.value.parse().ok()
+    }
+
+    /// Whether the plan is of a kind that has no day of its own, such as a course. The plan of a model has no kind.
+    fn has_kind_without_day(&self) -> bool {
+        let context = self.scope.context();
+        let kind = context.pattern.as_ref().is_some_and(|pattern| pattern.kind.is_some());
+        kind && context.find_assumption("day").is_none()
     }
 
     /// The leaves that follow the day of the plan, such as a review: those dated after it, and those that wait for what
