@@ -9,6 +9,8 @@ mod output;
 mod output_pipes;
 mod owner;
 mod recorder;
+mod spare_reader;
+mod spare_reader_main;
 mod spawner;
 mod terminal;
 
@@ -31,12 +33,15 @@ pub use group::{
     end_leftovers_with_prefix, find_leftovers, start_ticks,
 };
 use output_pipes::OutputPipes;
+pub use output_pipes::remove_dead_pipes;
 pub(crate) use output_pipes::{LeftoverText, collect_leftover_output};
 #[cfg(feature = "mcp")]
 pub(crate) use owner::OwnedMark;
 pub use owner::end_orphaned_servers;
 use recorder::OutputRecorder;
 pub use recorder::SpoolTarget;
+pub use spare_reader::SpareReader;
+pub use spare_reader_main::{is_spare_reader, spare_reader_main};
 pub(crate) use terminal::run_on_terminal;
 pub use terminal::{TerminalLender, TerminalLoan};
 
@@ -152,9 +157,11 @@ fn spawn_command(spec: &ProcessSpec) -> std::io::Result<(Child, Option<OutputPip
     command.envs(spec.with.iter().map(|(name, value)| (name, value)));
     let pipes = match (&spec.spool, &spec.launch) {
         // What a model started is ended when its session is resumed; nobody reads on.
-        (Some(target), LaunchMode::Person) => OutputPipes::attach(target, &mut command)
-            .inspect_err(|error| tracing::debug!(%error, "pipes that end with this process"))
-            .ok(),
+        (Some(target), LaunchMode::Person) => {
+            OutputPipes::attach(target, &spec.redactor, &mut command)
+                .inspect_err(|error| tracing::debug!(%error, "pipes that end with this process"))
+                .ok()
+        }
         _ => None,
     };
     Ok((spawner::spawn_on_thread(command)?, pipes))
@@ -234,7 +241,13 @@ async fn supervise_child(
             }
         }
     };
-    drain_pipes(&mut pieces, output).await;
+    let is_written = drain_pipes(&mut pieces, output).await == PipeState::StillWritten;
+    if is_written
+        && let Some(files) = files.take()
+        && let Some(reader) = spec.spool.as_ref().and_then(|target| target.spare_reader.as_ref())
+    {
+        reader.drain(files.into_paths());
+    }
     drop(files);
     if let LaunchMode::Model { .. } = &spec.launch {
         end_call_leftovers(spec).await;
@@ -260,11 +273,25 @@ async fn sleep_until_flush(at: Option<tokio::time::Instant>) {
     }
 }
 
+/// Whether somebody still writes to the pipes of a command that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PipeState {
+    Closed,
+    StillWritten,
+}
+
 /// Reads what is still in the pipes. A background process may keep them open, so there is a time limit.
-async fn drain_pipes(pieces: &mut mpsc::Receiver<OutputChunk>, output: &mut OutputRecorder<'_>) {
+async fn drain_pipes(
+    pieces: &mut mpsc::Receiver<OutputChunk>,
+    output: &mut OutputRecorder<'_>,
+) -> PipeState {
     let end = tokio::time::Instant::now() + DRAIN_TIMEOUT;
-    while let Ok(Some((stream, bytes))) = tokio::time::timeout_at(end, pieces.recv()).await {
-        output.push(stream, &bytes);
+    loop {
+        match tokio::time::timeout_at(end, pieces.recv()).await {
+            Ok(Some((stream, bytes))) => output.push(stream, &bytes),
+            Ok(None) => return PipeState::Closed,
+            Err(_) => return PipeState::StillWritten,
+        }
         if output.is_large() {
             output.flush().await;
         }
