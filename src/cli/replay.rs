@@ -58,25 +58,21 @@ pub(super) fn execute_replay(shared: &SharedArgs, args: &ReplayArgs) -> anyhow::
     };
     let made = block_on(async {
         let settings = app.watched_settings(shared)?;
+        let (head, note, sign_of_life) = match &live {
+            Some(store) => {
+                let followed = app::follow_session(store, &id)?;
+                (followed.head, app::watch_note(store, &id)?, followed.sign_of_life)
+            }
+            // A file does not grow; the sender may go.
+            None => (tokio::sync::watch::channel(head).1, None, None),
+        };
         let view = SessionView {
-            head: match &live {
-                Some(store) => app::follow_session(store, &id)?,
-                // A file does not grow; the sender may go.
-                None => tokio::sync::watch::channel(head).1,
-            },
-            history,
             bookmarks: marks,
             actions: live.is_some().then(|| app.session_actions()).transpose()?,
-            asks_fork: false,
-            target: None,
-            commands: None,
             start_at: args.at.map(Seq),
-            plays: false,
-            note: match &live {
-                Some(store) => app::watch_note(store, &id)?,
-                None => None,
-            },
-            id,
+            note,
+            sign_of_life,
+            ..SessionView::new(id, history, head)
         };
         let exit = app::show_session(view, &settings).await?;
         match exit.reason {
