@@ -8,11 +8,13 @@
 
 mod agents;
 mod background;
+mod bad_plans;
 mod calls_in_doubt;
 mod command_permission;
 mod conversation;
 mod crash;
 mod daily_use;
+mod detaching;
 mod diagnostics;
 mod empty_sessions;
 mod engine;
@@ -49,6 +51,7 @@ mod screen;
 mod screens_defects;
 mod screens_followed;
 mod servers;
+mod spare_reader;
 mod supply_chain;
 mod support;
 mod terminal_tasks;
