@@ -8,7 +8,8 @@ use super::session::{block_on, open_session, print_summary, require_screen, sess
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::session_actions::session_bookmarks;
 use crate::app::{self, App, inbox};
-use crate::headless::{readable_line, record_json};
+use crate::headless::readable_lines::ReadableLines;
+use crate::headless::record_json;
 use planwright_model::{Seq, SessionId};
 use planwright_state::SessionState;
 use planwright_state::trace::TraceEntry;
@@ -111,7 +112,8 @@ async fn print_new_records(
     let mut history = app::session_history(store, id)?;
     let seen = *head.borrow_and_update();
     let mut state = SessionState::clone(&*history.state_at(seen)?);
-    let zone = crate::config::time_zone();
+    let mut readable = ReadableLines::new(crate::config::time_zone());
+    readable.fit_plan(&state);
     let mut out = StdoutWriter::new();
     loop {
         let is_over = head.changed().await.is_err();
@@ -125,11 +127,18 @@ async fn print_new_records(
                 state.apply(record);
                 if shared.json {
                     out.write_line(&record_json(id, record)?)?;
-                } else if let Some(entry) = TraceEntry::from_record_in(record, &state) {
-                    out.write_line(&readable_line(&entry, &zone))?;
+                    continue;
+                }
+                if readable.keep_skip(record) {
+                    continue;
+                }
+                readable.take_skips(&state).iter().try_for_each(|line| out.write_line(line))?;
+                if let Some(entry) = TraceEntry::from_record_in(record, &state) {
+                    out.write_line(&readable.entry_line(&entry))?;
                 }
             }
         }
+        readable.take_skips(&state).iter().try_for_each(|line| out.write_line(line))?;
         if is_over {
             return ended_exit(store, id);
         }

@@ -8,7 +8,7 @@ use super::import::{self, ImportedFile};
 use super::session::{block_on, require_screen};
 use super::{CliExit, SharedArgs};
 use crate::app::{self, App};
-use crate::headless::readable_line;
+use crate::headless::readable_lines::ReadableLines;
 use planwright_model::event::{Event, Record};
 use planwright_model::{Seq, SessionId};
 use planwright_state::replay::{History, MemorySource};
@@ -125,13 +125,14 @@ pub(super) fn print_records(
     upto: Seq,
 ) -> anyhow::Result<CliExit> {
     let mut out = super::StdoutWriter::new();
-    let zone = crate::config::time_zone();
+    let mut readable = ReadableLines::new(crate::config::time_zone());
+    readable.fit_plan(&*history.state_at(upto)?);
     for number in 1..=upto.0 {
         let Some(record) = history.record_at(Seq(number))? else { break };
         if shared.json {
             out.write_line(&crate::headless::record_json(session, &record)?)?;
         } else if let Some(entry) = TraceEntry::from_record(&record) {
-            out.write_line(&readable_line(&entry, &zone))?;
+            out.write_line(&readable.entry_line(&entry))?;
         }
     }
     Ok(CliExit::Success)

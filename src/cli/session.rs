@@ -17,6 +17,7 @@ use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::options::ProgressArg;
 use crate::app::session_actions::session_bookmarks;
 use crate::app::{self, App, ResumeOptions};
+use crate::headless::readable_lines::ReadableLines;
 use crate::headless::run_reports::ReportArgs;
 use crate::headless::{
     self, HeadlessEnding, HeadlessFormat, LineSink, PresetAnswers, SessionFollower,
@@ -39,6 +40,8 @@ struct TerminalLines {
     without_bar: bool,
     /// Lines are for people: on a terminal they are broken between words.
     readable: bool,
+    /// Where the further lines begin of one that was broken.
+    hanging: usize,
 }
 
 impl TerminalLines {
@@ -52,10 +55,14 @@ impl LineSink for TerminalLines {
     fn write_line(&mut self, text: &str) -> std::io::Result<()> {
         self.clear_bar()?;
         if self.readable {
-            self.out.write_hanging(text, headless::BODY)
+            self.out.write_hanging(text, self.hanging)
         } else {
             self.out.write_line(text)
         }
+    }
+
+    fn set_hanging(&mut self, column: usize) {
+        self.hanging = column;
     }
 
     fn show_bar(&mut self, text: &str) -> std::io::Result<()> {
@@ -327,11 +334,14 @@ async fn follow_to_end(
         },
         state: SessionState::default(),
         time_zone: crate::config::time_zone(),
+        readable: ReadableLines::new(crate::config::time_zone()),
         plans: crate::headless::PlanPrinting::default(),
         progress: headless::progress::HeadlessProgress::default(),
     };
     // A resumed session prints what happens from here on, not its past.
     follower.state = SessionState::clone(&*follower.history.state_at(handle.begun)?);
+    follower.readable.fit_plan(&follower.state);
+    follower.lines.set_hanging(follower.readable.body_column());
     // A run that was left goes on before it can be said what it waits for.
     let left = matches!(
         follower.state.run.phase,
@@ -474,7 +484,9 @@ fn failure_lines(store: &Store, id: &SessionId, state: &SessionState) -> Vec<Str
                 format!("; {tasks} skipped because of it")
             }
         };
-        let text = format!("{} failed: {cause}{skipped}", state.title_by_id(id));
+        let is_tolerated = state.tasks.position(id).is_some_and(|it| state.tasks.is_tolerated(it));
+        let allowed = if is_tolerated { ", as the plan allows" } else { "" };
+        let text = format!("{} failed{allowed}: {cause}{skipped}", state.title_by_id(id));
         planwright_text::clean_line(&text).into_owned()
     };
     let mut lines = Vec::new();

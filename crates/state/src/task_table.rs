@@ -957,6 +957,11 @@ impl TaskTable {
             })
     }
 
+    /// Whether the plan lets the task fail: nothing waits for it or fails because of it.
+    pub fn is_tolerated(&self, task: usize) -> bool {
+        self.links.tolerated[task]
+    }
+
     /// Whether the task is the person's to do.
     pub fn is_human(&self, task: usize) -> bool {
         self.links.human[task]

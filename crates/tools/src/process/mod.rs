@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
@@ -298,33 +299,30 @@ async fn drain_pipes(
     }
 }
 
-/// Reads both pipes as output arrives. Where both have something, they take turns, standard output first.
+/// Reads both pipes as output arrives. Where both have something, standard output goes first: whatever was written to it
+/// before an error is read before that error, since all of it fits into one read.
 async fn forward_pipes(
     out: impl AsyncRead + Unpin,
     err: impl AsyncRead + Unpin,
     pieces: mpsc::Sender<OutputChunk>,
 ) {
     let (mut out, mut err) = (OutputPipe::new(out), OutputPipe::new(err));
-    let mut out_first = true;
     while out.is_open || err.is_open {
-        let (stream, bytes) = if out_first {
-            tokio::select! {
-                biased;
-                bytes = out.read(), if out.is_open => (OutputStream::Stdout, bytes),
-                bytes = err.read(), if err.is_open => (OutputStream::Stderr, bytes),
+        let (printed, error) = tokio::select! {
+            biased;
+            error = err.read(), if err.is_open => {
+                let earlier = if out.is_open { out.read().now_or_never().flatten() } else { None };
+                (earlier, error)
             }
-        } else {
-            tokio::select! {
-                biased;
-                bytes = err.read(), if err.is_open => (OutputStream::Stderr, bytes),
-                bytes = out.read(), if out.is_open => (OutputStream::Stdout, bytes),
-            }
+            printed = out.read(), if out.is_open => (printed, None),
         };
-        out_first = stream == OutputStream::Stderr;
-        if let Some(bytes) = bytes
-            && pieces.send((stream, bytes)).await.is_err()
-        {
-            return;
+        let chunks = [(OutputStream::Stdout, printed), (OutputStream::Stderr, error)];
+        for (stream, bytes) in chunks {
+            if let Some(bytes) = bytes
+                && pieces.send((stream, bytes)).await.is_err()
+            {
+                return;
+            }
         }
     }
 }
@@ -483,6 +481,33 @@ mod tests {
         assert_eq!(*outcome(&all), CallOutcome::Exited { code: 0 });
         assert_eq!(output(&all), "done\n");
         assert!(begun.elapsed() < LONG);
+    }
+
+    /// A pipe that has something to read whenever it is asked.
+    struct Ready(std::collections::VecDeque<&'static str>);
+
+    impl AsyncRead for Ready {
+        fn poll_read(
+            mut self: std::pin::Pin<&mut Self>,
+            _cx: &mut std::task::Context<'_>,
+            buffer: &mut tokio::io::ReadBuf<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            buffer.put_slice(self.0.pop_front().unwrap_or_default().as_bytes());
+            std::task::Poll::Ready(Ok(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_printed_before_an_error_comes_before_it_and_neither_stream_waits_for_long() {
+        let (sender, mut receiver) = mpsc::channel(16);
+        let out = Ready(["1", "2", "3"].into());
+        let err = Ready(["a", "b"].into());
+        forward_pipes(out, err, sender).await;
+        let mut all = String::new();
+        while let Some((_, bytes)) = receiver.recv().await {
+            all.push_str(&String::from_utf8(bytes).unwrap());
+        }
+        assert_eq!(all, "1a2b3");
     }
 
     #[tokio::test]
