@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::keymap::{ActionEntry, KeyAction, KeyContext, Keymap, TABLE};
+use crate::overlays::RunHome;
 use crate::pane_context::SessionViewMode;
 use crate::panes::approval::{answer_rows, current_request};
 use crate::panes::plan::PlanView;
@@ -24,6 +25,8 @@ pub(crate) struct ActionSituation<'a> {
     pub(crate) why_locked: Option<Cow<'a, str>>,
     /// Whether the session is saved, so that it can be forked, compared and exported.
     pub(crate) is_stored: bool,
+    /// Where the run goes on without this screen.
+    pub(crate) run_home: RunHome,
 }
 
 impl ActionSituation<'_> {
@@ -110,6 +113,7 @@ impl ActionSituation<'_> {
             A::Live if self.mode == SessionViewMode::Saved => {
                 Some("a saved run has no live end".to_owned())
             }
+            A::Detach => self.why_not_detached(),
             A::Fork | A::CompareWith if !self.is_stored => {
                 Some("this is a file; import it first".to_owned())
             }
@@ -144,6 +148,20 @@ impl ActionSituation<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Why the run cannot go on without this screen.
+    fn why_not_detached(&self) -> Option<String> {
+        if self.mode == SessionViewMode::Saved || !self.latest.goes_on_by_itself() {
+            return Some("nothing is running".to_owned());
+        }
+        if self.run_home != RunHome::Screen {
+            return None;
+        }
+        Some(match self.latest.waiting_for_terminal() {
+            Some(task) => format!("{} needs this terminal", self.task_title(&task.id)),
+            None => "this run ends with its screen".to_owned(),
+        })
     }
 
     /// Whether a failure, a question or a task of the person's waits.

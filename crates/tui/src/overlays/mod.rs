@@ -27,7 +27,7 @@ pub(crate) use input::{InputDialog, InputPurpose};
 pub(crate) use node_picker::{NodeItem, NodePicker, PickerPurpose};
 pub(crate) use palette::{CommandPalette, PaletteCommand, PaletteItem, PaletteOutcome};
 pub(crate) use policy_panel::PolicyPanel;
-pub(crate) use quit_card::{LeaveChoice, QuitCard};
+pub(crate) use quit_card::{LeaveChoice, QuitCard, RunHome};
 pub(crate) use session_picker::SessionPicker;
 pub(crate) use settings_panel::{SettingsOutcome, SettingsPanel};
 pub(crate) use task_card::{CardContext, TaskCard, TaskCardOutcome, UnsentCardText};

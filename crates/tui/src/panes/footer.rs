@@ -213,6 +213,12 @@ fn pane_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         // A run that waits for the person waits for this key.
         run_hint(cx).into_iter().chain(focus_hints(cx, None)).collect()
     };
+    if cx.situation().is_available(KeyAction::Detach) {
+        let key = cx.keymap.key_hint(KeyAction::Pause);
+        let after_pause = hints.iter().position(|(known, _)| *known == key);
+        let place = after_pause.map_or(hints.len(), |place| place + 1);
+        hints.insert(place, (cx.keymap.key_hint(KeyAction::Detach), "detach".into()));
+    }
     hints.push((cx.keymap.key_hint(KeyAction::PreviousEvent), "back in time".into()));
     if cx.ui.focus != PaneFocus::Output {
         hints.push((cx.keymap.key_hint(KeyAction::FullScreen), "full screen".into()));

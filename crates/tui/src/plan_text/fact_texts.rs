@@ -1,5 +1,7 @@
 //! The text of each fact.
 
+use std::collections::BTreeSet;
+
 use jiff::civil::Date;
 
 use super::changes::DraftComparison;
@@ -168,6 +170,17 @@ pub(super) fn runs_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
     format!("{}, all on this computer{cost}", parts.join(" and "))
 }
 
+/// ` with sh -euc`: the shells that commands are given to, where they are stated.
+fn shells_text(state: &SessionState) -> String {
+    let tasks = state.plan.current.iter().flat_map(|revision| &revision.plan.tasks);
+    let stated = tasks.map(|task| task.shell.join(" ")).filter(|shell| !shell.is_empty());
+    let shells: BTreeSet<String> = stated.map(|shell| clean_line(&shell).into_owned()).collect();
+    match shells.len() {
+        0 => String::new(),
+        _ => format!(" with {}", shells.into_iter().collect::<Vec<_>>().join(" and ")),
+    }
+}
+
 /// `4 commands, all on this computer`; those of tasks that are done do not run again.
 pub(super) fn commands_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
     let is_done = |row: &&PlanTextRow| {
@@ -176,10 +189,13 @@ pub(super) fn commands_text(state: &SessionState, rows: &[PlanTextRow]) -> Strin
     let commands = || rows.iter().filter(|row| row.command.is_some());
     let done = commands().filter(is_done).count();
     let left = commands().count() - done;
+    let shells = shells_text(state);
     let place = match left {
         0 => return String::new(),
-        1 => "1 command on this computer".to_owned(),
-        count => format!("{}, all on this computer", units::format_counted(count, "command")),
+        1 => format!("1 command{shells} on this computer"),
+        count => {
+            format!("{}{shells}, all on this computer", units::format_counted(count, "command"))
+        }
     };
     match done {
         0 => place,

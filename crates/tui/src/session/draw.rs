@@ -489,6 +489,8 @@ impl SessionScreen {
             why_locked: self.why_cannot_act(),
             is_stored: self.actions.is_some(),
             note: self.note.as_deref(),
+            silent_for: self.silent_for(),
+            run_home: self.run_home(),
             session_budget: self.session_budget,
             graph: &self.graph,
             plan: &self.plan,

@@ -50,6 +50,11 @@ impl SessionScreen {
     /// Answers of the journal to what was sent.
     fn react_to_record(&mut self, record: &Record) {
         self.ui.sent = None;
+        if !self.window_has_focus
+            && let Some(text) = self.notification_text(&record.event)
+        {
+            self.request_external_action(ExternalAction::Notify { text });
+        }
         match &record.event {
             Event::Approval(ApprovalEvent::Refused { .. }) => {
                 let told = TraceEntry::from_record(record);
@@ -59,11 +64,6 @@ impl SessionScreen {
             }
             // The request stays open, with ideas or with why the answer could not be read.
             Event::Approval(ApprovalEvent::Amended { .. }) => self.ui.card.sent = false,
-            event if !self.window_has_focus => {
-                if let Some(text) = self.notification_text(event) {
-                    self.request_external_action(ExternalAction::Notify { text });
-                }
-            }
             Event::Run(RunEvent::Finished { .. })
                 if self.shown.is_none() && self.commands.is_some() =>
             {
