@@ -16,7 +16,6 @@ use crate::app::planning::{GoalRequest, check_goal};
 use crate::app::session_actions::{compare_sessions, session_bookmarks};
 use crate::app::{self, App, ResumeOptions};
 use crate::diagnostics::leave_out_quotes;
-use crate::headless::PresetAnswers;
 use planwright_model::event::Command;
 use planwright_model::{Seq, SessionId};
 use planwright_state::SessionStatus;
@@ -140,6 +139,11 @@ fn signal_exit(exit: CliExit) -> Option<CliExit> {
     matches!(exit, CliExit::Signal(_)).then_some(exit)
 }
 
+/// What a session is opened with that leads back to the list.
+fn request_from_home() -> ResumeRequest {
+    ResumeRequest { opened_from_home: true, ..ResumeRequest::default() }
+}
+
 /// Plans a goal and stays with it until the person leaves.
 async fn plan_goal(
     shared: &SharedArgs,
@@ -151,9 +155,7 @@ async fn plan_goal(
     let here = std::env::current_dir().context("finding the current directory")?;
     let request = GoalRequest { goal, ..GoalRequest::default() };
     let handle = app.start_goal(&store, &request, &here, true).await?;
-    show_or_follow(shared, app, &store, handle, PresetAnswers::default().into())
-        .await
-        .map(signal_exit)
+    show_or_follow(shared, app, &store, handle, request_from_home()).await.map(signal_exit)
 }
 
 /// Opens a plan file as a session that asks before it runs.
@@ -167,9 +169,7 @@ async fn open_plan_file(
     let here = super::run::current_workspace()?;
     let policy = planwright_model::PolicyOverride::default();
     let handle = app.start_plan(&store, ready, &here, &policy, true).await?;
-    show_or_follow(shared, app, &store, handle, PresetAnswers::default().into())
-        .await
-        .map(signal_exit)
+    show_or_follow(shared, app, &store, handle, request_from_home()).await.map(signal_exit)
 }
 
 fn search_steps(app: &App, words: String) -> anyhow::Result<SearchResults> {
@@ -387,7 +387,7 @@ async fn open_by_state(
     // Opening is looking: nothing starts before the person says so.
     match app.resume_session(&store, id, ResumeOptions::view_only()).await {
         Ok((handle, _)) => {
-            let request = ResumeRequest { target, ..ResumeRequest::default() };
+            let request = ResumeRequest { target, ..request_from_home() };
             let exit = show_or_follow(shared, app, &store, handle, request).await?;
             Ok(signal_exit(exit).map_or(SessionReturn::Back, SessionReturn::End))
         }

@@ -25,7 +25,7 @@ use planwright_model::{Actor, ChoiceAction, RequestKind, SessionId, TaskId};
 use planwright_state::replay::History;
 use planwright_state::{RunPhase, SessionState, SessionStatus, SkipRoots, TaskRow, TaskStatus};
 use planwright_store::{Store, StoreError};
-use planwright_tui::{self as tui, ExitReason, SessionTarget, SessionView, TuiError};
+use planwright_tui::{self as tui, ExitReason, SessionTarget, SessionView, TuiError, UiSettings};
 
 /// Lines on standard output, with a bar below them on a terminal.
 #[derive(Debug, Default)]
@@ -109,6 +109,8 @@ pub(super) struct ResumeRequest {
     pub(super) replaces: Option<bool>,
     /// What a screen opens with.
     pub(super) target: Option<SessionTarget>,
+    /// Leaving the screen leads back to the home screen.
+    pub(super) opened_from_home: bool,
     /// Lines only, without a bar below them.
     pub(super) without_bar: bool,
     /// Questions are waited with until somebody answers them from elsewhere.
@@ -488,9 +490,11 @@ pub(super) async fn show_with_forks(
     mut handle: SessionHandle,
     mut request: ResumeRequest,
 ) -> anyhow::Result<CliExit> {
+    let opened_from_home = request.opened_from_home;
     loop {
         let (exit, made) =
             show_screen(shared, app, store, handle, std::mem::take(&mut request)).await?;
+        request.opened_from_home = opened_from_home;
         let Some(made) = made else { return Ok(exit) };
         handle = app.resume_session(store, &made, ResumeOptions::view_only()).await?.0;
     }
@@ -503,7 +507,8 @@ async fn show_screen(
     handle: SessionHandle,
     request: ResumeRequest,
 ) -> anyhow::Result<(CliExit, Option<SessionId>)> {
-    let settings = app.watched_settings(shared)?;
+    let settings =
+        UiSettings { opened_from_home: request.opened_from_home, ..app.watched_settings(shared)? };
     let flags = spawn_flag_answers(store, &handle, request.answers)?;
     let view = SessionView {
         id: handle.id.clone(),
