@@ -3,9 +3,6 @@
 //! The run is the one that comes with the program, the plan is made by the built-in planner, and the clock is
 //! fixed, so that the same program draws the same pictures. A directory may be named instead of `assets`.
 
-#[path = "pictures/svg.rs"]
-mod svg;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,7 +17,7 @@ use planwright_state::replay::{History, MemorySource};
 use planwright_store::exchange::demo_run;
 use planwright_tui::{
     ColorDepth, HomePreview, HomeView, KeyOverrides, OpenSession, SessionListItem, SessionPreview,
-    SessionView, Theme, UiSettings,
+    SessionView, Theme, UiSettings, frame_picture,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -103,14 +100,14 @@ fn run(
     }
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
     screen.draw(&mut buf)?;
-    Ok(svg::picture(&buf))
+    Ok(frame_picture(&buf))
 }
 
 fn home(view: &HomeView, width: u16, height: u16) -> Result<String, Box<dyn std::error::Error>> {
     let mut screen = HomePreview::open(Arc::new(view.clone()), &settings())?;
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
     screen.draw(&mut buf)?;
-    Ok(svg::picture(&buf))
+    Ok(frame_picture(&buf))
 }
 
 /// What a new user sees.

@@ -160,7 +160,7 @@ async fn plan_goal(
     let here = std::env::current_dir().context("finding the current directory")?;
     let request = GoalRequest { goal, ..GoalRequest::default() };
     let handle = app.start_goal(&store, &request, &here, true).await?;
-    show_or_follow(shared, app, &store, handle, ResumeRequest::kept_by(runs)).await.map(signal_exit)
+    show_or_follow(shared, app, &store, handle, ResumeRequest::from_home(runs)).await.map(signal_exit)
 }
 
 /// Opens a plan file as a session that asks before it runs.
@@ -175,7 +175,7 @@ async fn open_plan_file(
     let here = super::run::current_workspace()?;
     let policy = planwright_model::PolicyOverride::default();
     let handle = app.start_plan(&store, ready, &here, &policy, true).await?;
-    show_or_follow(shared, app, &store, handle, ResumeRequest::kept_by(runs)).await.map(signal_exit)
+    show_or_follow(shared, app, &store, handle, ResumeRequest::from_home(runs)).await.map(signal_exit)
 }
 
 fn search_steps(app: &App, words: String) -> anyhow::Result<SearchResults> {
@@ -393,7 +393,7 @@ async fn open_by_state(
     // Opening is looking: nothing starts before the person says so.
     match app.resume_session(&store, id, ResumeOptions::view_only()).await {
         Ok((handle, _)) => {
-            let request = ResumeRequest { target, ..ResumeRequest::kept_by(runs) };
+            let request = ResumeRequest { target, ..ResumeRequest::from_home(runs) };
             let exit = show_or_follow(shared, app, &store, handle, request).await?;
             Ok(signal_exit(exit).map_or(SessionReturn::Back, SessionReturn::End))
         }

@@ -29,7 +29,7 @@ use planwright_model::{Actor, ChoiceAction, RequestKind, SessionId, TaskId};
 use planwright_state::replay::History;
 use planwright_state::{RunPhase, SessionState, SessionStatus, SkipRoots, TaskRow, TaskStatus};
 use planwright_store::{Store, StoreError};
-use planwright_tui::{self as tui, ExitReason, SessionTarget, SessionView, TuiError};
+use planwright_tui::{self as tui, ExitReason, SessionTarget, SessionView, TuiError, UiSettings};
 
 /// Lines on standard output, with a bar below them on a terminal.
 #[derive(Debug, Default)]
@@ -119,6 +119,8 @@ pub(super) struct ResumeRequest {
     pub(super) replaces: Option<bool>,
     /// What a screen opens with.
     pub(super) target: Option<SessionTarget>,
+    /// Leaving the screen leads back to the home screen.
+    pub(super) opened_from_home: bool,
     /// Lines only, without a bar below them.
     pub(super) without_bar: bool,
     /// Questions are waited with until somebody answers them from elsewhere.
@@ -131,9 +133,10 @@ pub(super) struct ResumeRequest {
 }
 
 impl ResumeRequest {
-    /// For a run that goes on in this process, if its screen is left, while others are shown.
-    pub(super) fn kept_by(runs: &DetachedRuns) -> Self {
-        Self { detached: Some(runs.clone()), ..Self::default() }
+    /// For a session opened from the home screen: leaving it leads back there, and a run that is left goes on in this
+    /// process while others are shown.
+    pub(super) fn from_home(runs: &DetachedRuns) -> Self {
+        Self { opened_from_home: true, detached: Some(runs.clone()), ..Self::default() }
     }
 }
 
@@ -526,9 +529,10 @@ pub(super) async fn show_with_forks(
     mut handle: SessionHandle,
     mut request: ResumeRequest,
 ) -> anyhow::Result<ScreenEnd> {
+    let opened_from_home = request.opened_from_home;
     loop {
-        let request = std::mem::take(&mut request);
-        let shown = show_screen(shared, app, store, &handle, request).await?;
+        let shown = show_screen(shared, app, store, &handle, std::mem::take(&mut request)).await?;
+        request.opened_from_home = opened_from_home;
         if is_detached(&shown) {
             print_summary(&shown);
             return Ok(ScreenEnd::Detached(handle));
@@ -547,7 +551,8 @@ async fn show_screen(
     handle: &SessionHandle,
     request: ResumeRequest,
 ) -> anyhow::Result<Result<tui::SessionExit, TuiError>> {
-    let settings = app.watched_settings(shared)?;
+    let settings =
+        UiSettings { opened_from_home: request.opened_from_home, ..app.watched_settings(shared)? };
     let _flags = spawn_flag_answers(store, handle, request.answers)?;
     let history = app::session_history(store, &handle.id)?;
     let view = SessionView {

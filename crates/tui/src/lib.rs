@@ -12,6 +12,7 @@ mod event_loop;
 mod external_programs;
 mod frame_keys;
 mod frame_limiter;
+mod frame_picture;
 mod glyphs;
 mod home;
 mod keymap;
@@ -42,7 +43,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
+pub use frame_picture::{frame_picture, frame_text};
 pub use keymap::{KeyError, check_keys, default_keys};
+pub use overlays::ViewFormat;
 pub use plain::run_plain;
 pub use preview::{HomePreview, SessionPreview};
 pub use session::SILENCE;

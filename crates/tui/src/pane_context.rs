@@ -19,7 +19,7 @@ use super::panes::needs_you::NeedsCache;
 use super::panes::output::{FailureTails, OutputCache};
 use super::panes::plan::PlanCache;
 use super::panes::scrub::{ScrubLane, ScrubMarks};
-use super::panes::trace::{TraceCache, TraceColumns};
+use super::panes::trace::{TaskSteps, TraceCache, TraceColumns};
 use super::screen_areas::{ScreenAreas, SizeClass};
 use super::theme::{Palette, ThemeRole};
 use super::ui_state::{PaneFocus, UiState};
@@ -84,6 +84,8 @@ pub(crate) struct PaneContext<'a> {
     pub(crate) graph: &'a GraphCache,
     pub(crate) plan: &'a PlanCache,
     pub(crate) trace: &'a TraceCache,
+    /// What the selected task did, where it is described.
+    pub(crate) task_steps: &'a TaskSteps,
     pub(crate) columns: &'a TraceColumns,
     pub(crate) card: &'a CardCache,
     pub(crate) marks: &'a ScrubMarks,

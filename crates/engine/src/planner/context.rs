@@ -9,7 +9,7 @@ use crate::said;
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_drafting::goal_reading::read_goal;
 use planwright_drafting::offline::{self, ContextQuestion, Goal, KindPick, KindVerdict, kind};
-use planwright_model::event::PlanningEvent;
+use planwright_model::event::{PlanSketch, PlanningEvent};
 use planwright_model::requests::{KIND_QUESTION, kind_question};
 use planwright_model::{Autonomy, PatternSpec, PlanContext, PlanQuestion, PlanningToolName};
 use planwright_state::PlanningSlice;
@@ -26,7 +26,7 @@ fn ask_kind(context: &PlanContext, pick: &KindPick, notes: &[String]) -> StageRe
     };
     asked
         .with_event(PlanningEvent::ContextSet { context: Arc::new(context.clone()) })
-        .with_event(PlanningEvent::QuestionsFound { questions: vec![question] })
+        .with_event(PlanningEvent::QuestionsFound { questions: vec![question], sketch: None })
 }
 
 /// A goal that is longer is read by a model, whatever the rules make of it.
@@ -150,6 +150,11 @@ impl Planner {
                 }
             };
         notes.extend(draft.notes);
+        // A model drafts in its own way, which nobody knows before it did.
+        let sketch = talk.offline.then(|| {
+            let (root_id, nodes) = (draft.outline.root_id, draft.outline.nodes);
+            Arc::new(PlanSketch { root_id, nodes })
+        });
         let mut context = draft.outline.plan_context;
         context.pattern = talk.pattern.as_ref().map(|choice| choice.pattern.clone());
         let mut open: Vec<ContextQuestion> = draft.questions;
@@ -179,7 +184,7 @@ impl Planner {
                     choices,
                 })
                 .collect();
-            work = work.with_event(PlanningEvent::QuestionsFound { questions });
+            work = work.with_event(PlanningEvent::QuestionsFound { questions, sketch });
         }
         let fresh: Vec<&str> =
             notes.iter().filter(|note| !talk.notes.contains(note)).map(String::as_str).collect();

@@ -53,7 +53,7 @@ use super::panes::needs_you::NeedsCache;
 use super::panes::output::{FailureTails, OutputCache};
 use super::panes::plan::{PlanCache, PlanView};
 use super::panes::scrub::{LaneCache, ScrubMarks};
-use super::panes::trace::{TraceCache, TraceColumns};
+use super::panes::trace::{TaskSteps, TraceCache, TraceColumns};
 use super::plan_text::{PlanTextRow, PreviewSource};
 use super::screen_areas::{ScreenAreas, SizeClass};
 use super::theme::{ColorDepth, Palette};
@@ -67,7 +67,7 @@ use planwright_state::timeline::Timeline;
 use planwright_state::{RunPhase, SessionState};
 
 pub(crate) use external_actions::{EditPurpose, ExternalAction, ExternalOutcome};
-pub(crate) use palette::settings_items;
+pub(crate) use palette::{settings_items, theme_title};
 
 /// What reaches a screen.
 #[derive(Debug)]
@@ -128,6 +128,7 @@ pub(crate) struct SessionScreen {
     graph: GraphCache,
     plan: PlanCache,
     trace: TraceCache,
+    task_steps: TaskSteps,
     columns: TraceColumns,
     card: CardCache,
     marks: ScrubMarks,
@@ -203,6 +204,7 @@ impl SessionScreen {
             graph: GraphCache::default(),
             plan: PlanCache::default(),
             trace: TraceCache::default(),
+            task_steps: TaskSteps::default(),
             columns: TraceColumns::default(),
             card: CardCache::default(),
             marks: ScrubMarks::default(),

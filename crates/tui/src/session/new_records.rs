@@ -49,7 +49,18 @@ impl SessionScreen {
 
     /// Answers of the journal to what was sent.
     fn react_to_record(&mut self, record: &Record) {
-        self.ui.sent = None;
+        // What was undone is said, because it may be out of sight.
+        let undone = self.ui.sent.take().and_then(|words| {
+            let (verb, what) = words.split_once(": ")?;
+            match verb {
+                "undo" => Some(format!("Undone: {what}")),
+                "redo" => Some(format!("Redone: {what}")),
+                _ => None,
+            }
+        });
+        if let Some(undone) = undone {
+            self.show_message(undone);
+        }
         if !self.window_has_focus
             && let Some(text) = self.notification_text(&record.event)
         {

@@ -128,7 +128,7 @@ fn clock_fact(cx: &PaneContext<'_>) -> HeaderFact {
     let now = cx.now.to_zoned(cx.time_zone.clone());
     let today = clock::local_date(cx.wall_clock, cx.time_zone);
     let time = dates::format_time(now.time());
-    HeaderFact::new(format!("{}, {time}", dates::format_date(now.date(), today)), 5).or_short(time)
+    HeaderFact::new(format!("{}, {time}", dates::format_date(now.date(), today)), 3).or_short(time)
 }
 
 /// Who drafts.
