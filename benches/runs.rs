@@ -10,6 +10,7 @@
     clippy::unwrap_used,
     reason = "a benchmark prints, and stops at the first failure"
 )]
+#![expect(unreachable_pub, reason = "a benchmark has no outside")]
 
 #[path = "runs/attached_screen.rs"]
 mod attached_screen;

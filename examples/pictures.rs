@@ -79,18 +79,10 @@ fn run(
 ) -> Result<String, Box<dyn std::error::Error>> {
     let (id, records) = demo_run::load_demo_run()?;
     let head = records.last().map_or(Seq::START, |record| record.seq);
+    let history = History::new(MemorySource::new(records));
     let view = SessionView {
-        id,
-        history: History::new(MemorySource::new(records)),
-        head: tokio::sync::watch::channel(head).1,
-        commands: None,
         start_at: Some(at),
-        plays: false,
-        bookmarks: Vec::new(),
-        actions: None,
-        asks_fork: false,
-        target: None,
-        note: None,
+        ..SessionView::new(id, history, tokio::sync::watch::channel(head).1)
     };
     let mut screen = SessionPreview::open(view, &settings())?;
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PLAN: &str = "version = 2\n[[tasks]]\nid = \"a\"\ndescription = \"Repeat\"\nrun = { shell = \"while read word < pipe; do [ $word = end ] && break; echo $word; done\" }\n";
 
 /// How long after a command wrote a line the screen of another process showed it, so many times.
-pub fn first_line_times(count: usize) -> Vec<Duration> {
+pub(crate) fn first_line_times(count: usize) -> Vec<Duration> {
     let dir = TempDir::new().unwrap();
     std::fs::write(dir.path().join("plan.toml"), PLAN).unwrap();
     std::fs::write(dir.path().join("config.toml"), "").unwrap();
@@ -42,14 +42,15 @@ pub fn first_line_times(count: usize) -> Vec<Duration> {
     let mut reader = pair.master.try_clone_reader().unwrap();
     let (sender, pieces) = channel();
     std::thread::spawn(move || {
-        let mut buffer = [0; 65_536];
+        let mut buffer = vec![0; 65_536];
         while let Ok(read @ 1..) = reader.read(&mut buffer) {
             if sender.send((Instant::now(), buffer[..read].to_vec())).is_err() {
                 return;
             }
         }
     });
-    let mut screen = vt100::Parser::new(40, 120, 0);
+    let cells = |count| std::num::NonZero::new(count).unwrap();
+    let mut screen = vt100::Parser::new(cells(40), cells(120), 0);
     wait_for(&pieces, &mut screen, "running in process");
     let mut times = Vec::new();
     for number in 0..count {

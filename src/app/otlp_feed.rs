@@ -161,7 +161,9 @@ impl SpanSender {
             let records = self.history.records_after(self.seen, head)?;
             let Some(last) = records.last() else { break };
             self.seen = last.seq;
-            records.iter().for_each(|record| self.stream.apply_record(record));
+            for record in &records {
+                self.stream.apply_record(record);
+            }
         }
         self.unsent.extend(self.stream.take_ended());
         Ok(())
@@ -171,7 +173,7 @@ impl SpanSender {
         if self.unsent.is_empty() {
             return Ok(());
         }
-        self.collector.send(spans_document(self.unsent.clone()).to_string()).await?;
+        self.collector.send(spans_document(&self.unsent).to_string()).await?;
         self.unsent.clear();
         Ok(())
     }

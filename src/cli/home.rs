@@ -160,7 +160,9 @@ async fn plan_goal(
     let here = std::env::current_dir().context("finding the current directory")?;
     let request = GoalRequest { goal, ..GoalRequest::default() };
     let handle = app.start_goal(&store, &request, &here, true).await?;
-    show_or_follow(shared, app, &store, handle, ResumeRequest::from_home(runs)).await.map(signal_exit)
+    show_or_follow(shared, app, &store, handle, ResumeRequest::from_home(runs))
+        .await
+        .map(signal_exit)
 }
 
 /// Opens a plan file as a session that asks before it runs.
@@ -175,7 +177,9 @@ async fn open_plan_file(
     let here = super::run::current_workspace()?;
     let policy = planwright_model::PolicyOverride::default();
     let handle = app.start_plan(&store, ready, &here, &policy, true).await?;
-    show_or_follow(shared, app, &store, handle, ResumeRequest::from_home(runs)).await.map(signal_exit)
+    show_or_follow(shared, app, &store, handle, ResumeRequest::from_home(runs))
+        .await
+        .map(signal_exit)
 }
 
 fn search_steps(app: &App, words: String) -> anyhow::Result<SearchResults> {

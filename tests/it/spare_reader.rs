@@ -151,12 +151,11 @@ fn after_both_were_killed_a_command_stands_still_and_goes_on_when_it_is_waited_f
 fn secrets_of_commands_are_covered_in_what_is_printed_after_a_crash() {
     const VALUE: &str = "correct-horse-battery";
     let shell = "echo up; until [ -e go ]; do sleep 0.02; done; echo \"the password is $PASSWORD\"; touch ended";
-    let source = format!(
-        "secrets = {{ PASSWORD = {{ command = [\"printf\", \"correct-horse-%s\", \"battery\"] }} }}\n"
-    );
+    let source =
+        "secrets = { PASSWORD = { command = [\"printf\", \"correct-horse-%s\", \"battery\"] } }\n";
     for kills_reader in [false, true] {
         let place = Place::new();
-        let mut child = start(&place, shell, &source);
+        let mut child = start(&place, shell, source);
         let reader = reader_of(child.id());
         if kills_reader {
             Command::new("kill").args(["-s", "KILL", &reader.to_string()]).status().unwrap();

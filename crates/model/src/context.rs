@@ -337,7 +337,7 @@ impl PlanContext {
 
     /// The last day that the person gave: a deadline, or the end of a number of weeks.
     pub fn stated_last_day(&self) -> Option<Date> {
-        let deadline = self.constraints.deadline.map(|deadline| deadline.local_date());
+        let deadline = self.constraints.deadline.map(OffsetDateTime::local_date);
         deadline.or_else(|| self.stated_weeks().map(|(_, end)| end))
     }
 }

@@ -169,9 +169,10 @@ fn best_split(
                 // does: "drop the survey, and make it more fun" asks for two things.
                 Some(Err(_)) => {
                     let is_several = (start + 1..end).any(|at| begins[at]);
-                    let requests = match is_several {
-                        true => end - start,
-                        false => (start..end).filter(|at| alone(*at)).count().max(1),
+                    let requests = if is_several {
+                        end - start
+                    } else {
+                        (start..end).filter(|at| alone(*at)).count().max(1)
                     };
                     (before.0 + requests, before.1, before.2 - 1, start)
                 }

@@ -66,9 +66,10 @@ fn early_day(file: &Blueprint, start: Date) -> Date {
     ];
     let question = file.day_question.as_ref().map_or("", |text| text.get_ref().as_str());
     let chosen = CHOSEN.iter().any(|words| question.contains(words));
-    match chosen && file.family != "text" && file.family != "move" {
-        true => add_days(start, i64::from(*file.weeks.get_ref()) * 7 * 5 / 4),
-        false => Date::MAX,
+    if chosen && file.family != "text" && file.family != "move" {
+        add_days(start, i64::from(*file.weeks.get_ref()) * 7 * 5 / 4)
+    } else {
+        Date::MAX
     }
 }
 

@@ -179,7 +179,7 @@ fn split_at_verb(goal: &Goal) -> Option<GoalHalves> {
             && words.get(place + 1).is_some_and(|next| VERBS.contains(&next.as_str()))
     };
     let place = (1..words.len()).find(starts)?;
-    let has_object = |half: &[String]| half.iter().skip(1).any(is_telling);
+    let has_object = |half: &[String]| half.iter().skip(1).any(|word| is_telling(word));
     let joint = goal.word_span(place)?;
     let moves = words.get(place + 1).is_some_and(|verb| verb == "move");
     let alone = place + 2 >= words.len() || goal.is_clause_start(place + 2);
@@ -188,16 +188,17 @@ fn split_at_verb(goal: &Goal) -> Option<GoalHalves> {
     }
     let first = goal.text.get(..joint.start)?.trim().trim_end_matches([',', ';']).trim_end();
     // "find a bigger place and move".
-    let second = match moves && alone {
-        true => "move house".to_owned(),
-        false => goal.text.get(joint.end..)?.trim().to_owned(),
+    let second = if moves && alone {
+        "move house".to_owned()
+    } else {
+        goal.text.get(joint.end..)?.trim().to_owned()
     };
     Some(GoalHalves { first: first.to_owned(), second })
 }
 
-fn is_telling(word: &String) -> bool {
+fn is_telling(word: &str) -> bool {
     word.chars().count() > 2
-        && !PLAIN.contains(&word.as_str())
+        && !PLAIN.contains(&word)
         && word.chars().all(|letter| letter.is_alphabetic() || letter == '-')
 }
 
@@ -282,11 +283,8 @@ fn join_blueprints(
     joined.noun = None;
     joined.needs = Vec::new();
     joined.why = unplaced("Both halves of the goal are planned, the first one first.".to_owned());
-    for list in [&second.risks, &second.notes] {
-        let own =
-            if std::ptr::eq(list, &second.risks) { &mut joined.risks } else { &mut joined.notes };
-        own.extend(list.iter().cloned());
-    }
+    joined.risks.extend(second.risks.iter().cloned());
+    joined.notes.extend(second.notes.iter().cloned());
     for (name, count) in &second.counts {
         let known = joined.counts.entry(name.clone()).or_insert_with(|| count.clone());
         let new: Vec<String> =
@@ -412,7 +410,7 @@ impl HalfWording {
             after: None,
             every: None,
             at_time: None,
-            on: Default::default(),
+            on: super::blueprint::RepeatDays::default(),
             optional: false,
             when: Vec::new(),
             unless: Vec::new(),
@@ -493,7 +491,7 @@ pub(super) fn name_other_half(goal: &Goal, file: &Blueprint) -> Option<String> {
         (false, true) => first,
         (true, true) => return None,
     };
-    let has_object = left.iter().skip(1).any(is_telling);
+    let has_object = left.iter().skip(1).any(|word| is_telling(word));
     has_object.then(|| {
         format!(
             "Only one half of the goal is planned. Not planned: \"{}\". Make a plan of its own for it, or add its \

@@ -170,9 +170,9 @@ impl BlueprintWording {
                     }
                 }
                 TextPiece::Value { name, fallback: Some(words) } => {
-                    out.push_str(&format!("{{{name}|{words}}}"));
+                    out.extend(["{", name, "|", words, "}"]);
                 }
-                TextPiece::Value { name, fallback: None } => out.push_str(&format!("{{{name}}}")),
+                TextPiece::Value { name, fallback: None } => out.extend(["{", name, "}"]),
             }
         }
         tidy_spaces(&out)

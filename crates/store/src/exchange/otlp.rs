@@ -19,13 +19,15 @@ const OUTPUT_TAIL: usize = 2_000;
 /// All spans of a session, as one document.
 pub fn session_spans(session: &SessionId, title: &str, records: &[Record]) -> Value {
     let mut stream = SpanStream::new(session, title);
-    records.iter().for_each(|record| stream.apply_record(record));
+    for record in records {
+        stream.apply_record(record);
+    }
     stream.end_open_spans();
-    spans_document(stream.take_ended())
+    spans_document(&stream.take_ended())
 }
 
 /// Spans as a collector takes them.
-pub fn spans_document(spans: Vec<Value>) -> Value {
+pub fn spans_document(spans: &[Value]) -> Value {
     json!({ "resourceSpans": [{
         "resource": { "attributes": [
             string_attribute("service.name", "planwright"),

@@ -176,7 +176,7 @@ impl FollowedSpool<'_> {
     async fn report_new(&mut self, events: &AttemptEventSink) {
         let SpoolTarget { directory, session, call, .. } = self.target;
         let opened = directory.open(session, call, self.reported);
-        let Ok(Some(mut reader)) = opened.inspect_err(|error| note_unreadable(error)) else {
+        let Ok(Some(mut reader)) = opened.inspect_err(note_unreadable) else {
             return;
         };
         while let Some((stream, range, text)) = next_text(&mut reader) {
@@ -193,7 +193,7 @@ fn note_unreadable(error: &SpoolError) {
 /// The next text of a spool, with its place.
 fn next_text(reader: &mut SpoolReader) -> Option<(OutputStream, SpoolRange, String)> {
     loop {
-        let piece = reader.next_piece().inspect_err(|error| note_unreadable(error)).ok()??;
+        let piece = reader.next_piece().inspect_err(note_unreadable).ok()??;
         let range = SpoolRange { from: piece.offset, to: reader.offset() };
         if let SpoolContent::Text { stream, text } = piece.content {
             return Some((stream, range, text));

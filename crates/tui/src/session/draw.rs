@@ -375,13 +375,11 @@ impl SessionScreen {
         };
         self.trace.update_window(&mut source, &mut self.ui.trace, width, body.height)?;
         let described = self.ui.graph.selected.as_ref().filter(|_| !self.areas.task.is_empty());
-        match described.filter(|task| state.tasks.position(task).is_some()) {
-            Some(task) => self.task_steps.update(task, &mut source, self.areas.task),
-            None => {
-                self.task_steps.clear();
-                Ok(())
-            }
-        }
+        let Some(task) = described.filter(|task| state.tasks.position(task).is_some()) else {
+            self.task_steps.clear();
+            return Ok(());
+        };
+        self.task_steps.update(task, &mut source, self.areas.task)
     }
 
     /// A command was seen once each of its lines was on the screen.

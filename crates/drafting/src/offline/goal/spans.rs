@@ -73,8 +73,20 @@ const LASTING: [&str; 12] = [
 ];
 /// Words of having somebody or something with oneself for a while.
 const HOSTING: [&str; 14] = [
-    "host", "hosting", "guests", "guest", "visitors", "visiting", "student", "sitting", "house-sit",
-    "housesit", "housesitting", "sitter", "au-pair", "staying",
+    "host",
+    "hosting",
+    "guests",
+    "guest",
+    "visitors",
+    "visiting",
+    "student",
+    "sitting",
+    "house-sit",
+    "housesit",
+    "housesitting",
+    "sitter",
+    "au-pair",
+    "staying",
 ];
 /// What the time of a plan is filled with: "for three months of training".
 const OWN_WORK: [&str; 8] =

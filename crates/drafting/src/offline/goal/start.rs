@@ -106,12 +106,11 @@ pub(super) fn find_start(words: &mut GoalWords<'_>, at: DateContext) -> Option<S
             _ if is_noun(words, index) || received => continue,
             // "a nanny starting in March" is found before March; a class that starts in January is prepared before.
             "starting" | "from" | "beginning" if has_own_start(words, index) => continue,
-            "starting" if words.contains_word(0..index, &FINDING) => continue,
+            // "a nanny from March" is found before March.
+            "starting" | "from" if words.contains_word(0..index, &FINDING) => continue,
             "starting" | "start" | "beginning" | "begin" => {
                 words.skip_fillers(index + 1, &["on", "in", "from", "the"])
             }
-            // "a nanny from March" is found before March.
-            "from" if words.contains_word(0..index, &FINDING) => continue,
             "from" => words.skip_fillers(index + 1, &["the"]),
             "as" if words.phrase_starts_at(index, "as of") => index + 2,
             "after" => {

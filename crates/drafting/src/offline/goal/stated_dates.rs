@@ -328,13 +328,12 @@ fn date_phrase_at(
         }
     };
     let next = words.skip_fillers(next, &["about", "around", "roughly", "is", "latest"]);
-    let found = dates::parse_date_at(words, next, at)
-        .or_else(|| {
-            let own = words.is_any_of(next, &["my", "our", "the", "his", "her", "their"]);
-            let leads = trigger == DateTrigger::Before
-                || (trigger == DateTrigger::By && own && words.is_any_of(index, &["by"]));
-            leads.then(|| date_of_event(words, next, at))?
-        })?;
+    let found = dates::parse_date_at(words, next, at).or_else(|| {
+        let own = words.is_any_of(next, &["my", "our", "the", "his", "her", "their"]);
+        let leads = trigger == DateTrigger::Before
+            || (trigger == DateTrigger::By && own && words.is_any_of(index, &["by"]));
+        leads.then(|| date_of_event(words, next, at))?
+    })?;
     Some((trigger, found))
 }
 

@@ -45,7 +45,7 @@ pub(in super::super) fn names_last_day(file: &Blueprint) -> bool {
 
 fn is_on_day(file: &Blueprint, task: &BlueprintTask) -> bool {
     let own = file.day.as_ref().map(|day| day.get_ref().as_str());
-    let at = task.at.as_ref().map(|at| at.get_ref());
+    let at = task.at.as_ref().map(toml::Spanned::get_ref);
     at.is_some_and(|at| at.days == 0 && Some(at.anchor.as_str()) == own)
 }
 

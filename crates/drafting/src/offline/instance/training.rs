@@ -124,7 +124,8 @@ impl<'a> InstanceBuilder<'a> {
             self.link_to_previous_week(&week.id);
         }
         let goes_on = |(_, task): &&(usize, &'a BlueprintTask)| {
-            let until = task.until.as_ref().map(|until| self.anchors.resolve_repeated(until.get_ref()));
+            let until =
+                task.until.as_ref().map(|until| self.anchors.resolve_repeated(until.get_ref()));
             until.is_none_or(|until| first_day <= until)
         };
         let mut sessions: Vec<&(usize, &'a BlueprintTask)> =

@@ -173,14 +173,13 @@ impl TableEntry<'_> {
     fn compare_by(&self, other: &Self, by: TableColumn) -> Ordering {
         let elapsed = |entry: &Self| entry.row.elapsed_ms(entry.now);
         match by {
-            TableColumn::Order => Ordering::Equal,
+            // The order of work is that of the dates.
+            TableColumn::Order | TableColumn::When => Ordering::Equal,
             TableColumn::Status => {
                 status_urgency(self.row.status).cmp(&status_urgency(other.row.status))
             }
             TableColumn::Title => self.node.description.cmp(&other.node.description),
             TableColumn::Kind => self.kind().cmp(other.kind()),
-            // The order of work is that of the dates.
-            TableColumn::When => Ordering::Equal,
             TableColumn::Attempt => other.row.attempt.cmp(&self.row.attempt),
             TableColumn::Elapsed => elapsed(other).cmp(&elapsed(self)),
             TableColumn::Estimate => other.node.duration_minutes.cmp(&self.node.duration_minutes),
