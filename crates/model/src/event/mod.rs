@@ -36,7 +36,7 @@ pub use codec::{EventDecodeError, UnknownEvent};
 pub use command::{Command, CommandRefusal};
 pub use desk::DeskEvent;
 pub use fact::FactEvent;
-pub use planning::{PlanningEvent, RevisedDraft};
+pub use planning::{PlanSketch, PlanningEvent, RevisedDraft};
 pub use record::{Record, truncate_to_micros};
 pub use run::{PauseCause, RunCounts, RunEvent};
 pub use schema::{

@@ -114,10 +114,10 @@ fn judge_kind(
     if (no_template && evidence.drafted_by == DraftAuthor::BuiltInPlanner)
         || choice.confidence < GUESSED_PATTERN
     {
-        let what = if evidence.drafted_by != DraftAuthor::BuiltInPlanner {
-            "the kind of plan is a guess"
-        } else {
+        let what = if evidence.drafted_by == DraftAuthor::BuiltInPlanner {
             "no kind fits well"
+        } else {
+            "the kind of plan is a guess"
         };
         return (ConfidenceLevel::Unsure, format!("{what}; please check the phases"));
     }
@@ -137,11 +137,11 @@ fn judge_kind(
         let reason = format!("it is a small task{}", label.unwrap_or_default());
         return (ConfidenceLevel::Sure, reason);
     }
-    let reason = if evidence.drafted_by != DraftAuthor::BuiltInPlanner {
+    let reason = if evidence.drafted_by == DraftAuthor::BuiltInPlanner {
+        format!("matches the {kind} template")
+    } else {
         let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         format!("the goal is clearly {article} {kind}")
-    } else {
-        format!("matches the {kind} template")
     };
     (ConfidenceLevel::Sure, reason)
 }

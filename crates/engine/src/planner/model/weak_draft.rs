@@ -57,7 +57,7 @@ impl Planner {
         if !self.suits_agents(talk, now) {
             give_to_person(outline);
         }
-        drop_dates_as_criteria(outline);
+        drop_empty_criteria(outline);
         pin_stated_day(outline, &talk.facts);
     }
 
@@ -77,23 +77,27 @@ fn give_to_person(outline: &mut PlanOutline) {
     }
 }
 
-/// A date says when a task is done, not when it counts as done. Dates follow from the schedule.
-fn drop_dates_as_criteria(outline: &mut PlanOutline) {
+/// A date says when a task is done, not when it counts as done, and "done" says nothing. Dates follow from the schedule.
+fn drop_empty_criteria(outline: &mut PlanOutline) {
     for node in &mut outline.nodes {
-        let text = node.done_when.trim().trim_end_matches('.');
-        if text.parse::<Date>().is_ok() || text.parse::<DateTime>().is_ok() {
+        let text = node.done_when.trim().trim_end_matches('.').to_lowercase();
+        let is_date = text.parse::<Date>().is_ok() || text.parse::<DateTime>().is_ok();
+        if is_date || text.starts_with("by ") || ["done", "completed", "finished"].contains(&&*text)
+        {
             node.done_when.clear();
         }
     }
 }
 
-/// The day that the goal states for the thing itself belongs to the task in which it happens: the last one of the plan.
+/// The day or window that the goal states for the thing itself belongs to the task in which it happens: the last one of the
+/// plan.
 fn pin_stated_day(outline: &mut PlanOutline, facts: &FactSlice) {
-    let day = facts.active().find_map(|fact| match fact.reading {
-        Some(FactReading::FixedDate { subject: FactSubject::Plan, on }) => Some(on),
+    let stated = facts.active().find_map(|fact| match fact.reading {
+        Some(FactReading::FixedDate { subject: FactSubject::Plan, on }) => Some((on, on)),
+        Some(FactReading::Window { subject: FactSubject::Plan, from, to }) => Some((from, to)),
         _ => None,
     });
-    let Some(day) = day else { return };
+    let Some((from, to)) = stated else { return };
     let tree = outline.node_tree();
     let leaves = tree.leaves(&outline.root_id);
     if leaves.iter().any(|leaf| is_dated(leaf)) {
@@ -101,8 +105,12 @@ fn pin_stated_day(outline: &mut PlanOutline, facts: &FactSlice) {
     }
     let happens = leaves.iter().rev().find(|leaf| !leaf.milestone && leaf.recurrence.is_none());
     let Some(id) = happens.map(|leaf| leaf.id.clone()) else { return };
-    if let Some(node) = outline.nodes.iter_mut().find(|node| node.id == id) {
-        node.fixed_start = Some(PlanDate::on_day(day));
+    let Some(node) = outline.nodes.iter_mut().find(|node| node.id == id) else { return };
+    if from == to {
+        node.fixed_start = Some(PlanDate::on_day(from));
+    } else {
+        node.not_before = Some(PlanDate::on_day(from));
+        node.due = Some(PlanDate::on_day(to));
     }
 }
 

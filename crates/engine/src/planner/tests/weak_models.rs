@@ -25,6 +25,8 @@ fn party(again: &'static [&'static str]) -> Arc<ModelClient> {
             "NodeGenerator" => json!({"phases": [{"title": "Party", "tasks": [
                 task("Choose a place", "2026-06-08"),
                 task("Invite the children", "everybody has answered"),
+                task("Bake a cake", "done"),
+                task("Buy balloons", "by the end of June"),
                 task("Have the party", "2026-06-20."),
             ]}], "self_score": 0.9}),
             _ => json!({"estimates": [], "self_score": 0.9}),
@@ -66,9 +68,19 @@ async fn a_stated_day_is_kept_a_date_is_no_criterion_and_a_party_is_no_work_for_
     let party = row(&talk, "Have the party");
     assert_eq!(party.fixed_start.map(|on| on.day), Some(date(2026, 6, 20)));
     assert_eq!((party.done_when.as_str(), &party.run), ("", &None));
-    assert_eq!(row(&talk, "Choose a place").done_when, "");
+    for title in ["Choose a place", "Bake a cake", "Buy balloons"] {
+        assert_eq!(row(&talk, title).done_when, "", "{title}");
+    }
     assert_eq!(row(&talk, "Invite the children").done_when, "everybody has answered");
     assert_eq!(talk.state.planning.broken_facts().count(), 0);
+}
+
+#[tokio::test]
+async fn a_stated_month_is_kept() {
+    let talk = Talk::with_model("plan a birthday party in September", party(&[])).await;
+    let party = row(&talk, "Have the party");
+    let days = (party.not_before.unwrap().day, party.due.unwrap().day);
+    assert_eq!(days, (date(2026, 9, 1), date(2026, 9, 30)));
 }
 
 #[tokio::test]
@@ -102,7 +114,14 @@ async fn a_request_that_the_rules_read_is_carried_out_without_asking_a_weak_mode
 
 #[tokio::test]
 async fn a_redraft_of_a_weak_model_is_never_called_met_and_keeps_dates() {
-    let mut talk = planned(&["Choose a place", "Invite the children", "Have the party"]).await;
+    let mut talk = planned(&[
+        "Choose a place",
+        "Invite the children",
+        "Bake a cake",
+        "Buy balloons",
+        "Have the party",
+    ])
+    .await;
     request_changes(&mut talk, "make it more magical").await;
     let outcomes = |talk: &Talk| -> Vec<ReportedOutcome> {
         talk.state.planning.reports.iter().map(|report| report.outcome).collect()
@@ -114,4 +133,14 @@ async fn a_redraft_of_a_weak_model_is_never_called_met_and_keeps_dates() {
     assert_eq!(outcomes(&talk), [ReportedOutcome::Partly]);
     row(&talk, "Invite a magician");
     assert_eq!(row(&talk, "Have the party").fixed_start.map(|on| on.day), Some(date(2026, 6, 20)));
+}
+
+#[tokio::test]
+async fn a_goal_that_says_nothing_is_asked_about_before_a_weak_model_drafts() {
+    let talk = Talk::with_model("get better", party(&[])).await;
+    assert!(talk.open().question.contains("get better"), "{}", talk.open().question);
+    assert_eq!(talk.state.totals.asks, 0, "no model was asked");
+    let talk =
+        Talk::with_model("Umzug nach Berlin bis Ende Februar organisieren", party(&[])).await;
+    assert!(talk.state.planning.outline.is_some(), "a model reads other languages");
 }
