@@ -2,6 +2,7 @@
 
 mod appearance;
 pub(crate) mod calendars;
+pub(crate) mod desk;
 pub(crate) mod exports;
 mod fact_changes;
 pub(crate) mod forks;

@@ -34,7 +34,11 @@ pub(super) fn execute_answer(shared: &SharedArgs, args: &AnswerArgs) -> anyhow::
     require_person("answer for you")?;
     let app = App::settings_only(shared)?;
     let (store, id) = open_session(&app, &args.session)?;
-    let ResolvedAnswer { request, mut answer, unseen } = resolve_answer(&store, &id, args)?;
+    let ResolvedAnswer { request, mut answer, unseen, is_ticket } =
+        resolve_answer(&store, &id, args)?;
+    if is_ticket {
+        super::guard::refuse_desk_agent(&app)?;
+    }
     if let Some(unseen) = unseen {
         return Ok(show_unseen_commands(&unseen));
     }
@@ -74,6 +78,8 @@ struct ResolvedAnswer {
     answer: Answer,
     /// What must be shown before the answer is given.
     unseen: Option<Vec<String>>,
+    /// Whether an agent of another program waits for it.
+    is_ticket: bool,
 }
 
 /// Shows commands that were not named as seen, and how to approve them.
@@ -169,7 +175,8 @@ fn resolve_answer(
         return Err(CliProblem::usage(what).with_remedy("say it in your own words").into());
     }
     let unseen = unseen_commands(id, &open.request, &answer, &state, args);
-    Ok(ResolvedAnswer { request: open.request.id, answer, unseen })
+    let is_ticket = state.desk.is_ticket();
+    Ok(ResolvedAnswer { request: open.request.id, answer, unseen, is_ticket })
 }
 
 /// Whether an agent waits for words of the person.

@@ -2,6 +2,7 @@
 //! Planwright itself runs. Reading commands are open to all.
 
 use super::CliProblem;
+use crate::app::App;
 use planwright_tools::process::{CallOwner, enclosing_call};
 
 /// Refuses to decide something inside any command that Planwright runs: an approval is a person's act.
@@ -10,6 +11,16 @@ pub(super) fn require_person(act: &str) -> anyhow::Result<()> {
         None => Ok(()),
         Some(_) => Err(CliProblem::usage(format!("a command that Planwright runs cannot {act}"))
             .with_remedy("do it from a terminal of your own")
+            .into()),
+    }
+}
+
+/// Refuses to decide on what an agent of another program submitted from inside that agent.
+pub(super) fn refuse_desk_agent(app: &App) -> anyhow::Result<()> {
+    match app.agent_above() {
+        None => Ok(()),
+        Some(why) => Err(CliProblem::usage(format!("an agent can't answer what it asks: {why}"))
+            .with_remedy("answer from a terminal of your own")
             .into()),
     }
 }

@@ -5,6 +5,7 @@ mod attach;
 mod catch_up;
 mod changes;
 mod check;
+mod comment;
 mod config;
 mod control;
 mod deferred_args;
@@ -22,8 +23,11 @@ mod graph;
 mod graph_canvas;
 mod guard;
 mod home;
+mod hook;
 mod import;
 mod logs;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod message;
 mod plan;
 mod plan_text;
@@ -146,6 +150,13 @@ pub(crate) enum CliCommand {
     Message(DeferredArgs<message::MessageArgs>),
     /// List what agents changed in their copies of the workspace, or undo it
     Changes(DeferredArgs<changes::ChangesArgs>),
+    /// Comment on a row or a line of a plan that an agent submitted
+    Comment(DeferredArgs<comment::CommentArgs>),
+    /// Let agents that speak MCP submit plans to you: submit, wait for your decision, report progress
+    #[cfg(feature = "mcp")]
+    Mcp(DeferredArgs<mcp::McpArgs>),
+    /// Decide here what a coding agent asks through its hooks; install or uninstall the hook
+    Hook(DeferredArgs<hook::HookArgs>),
     /// List the themes
     Themes,
     /// Print shell completions
@@ -191,6 +202,10 @@ impl CliCommand {
             Self::Template(_) => "template",
             Self::Message(_) => "message",
             Self::Changes(_) => "changes",
+            Self::Comment(_) => "comment",
+            #[cfg(feature = "mcp")]
+            Self::Mcp(_) => "mcp",
+            Self::Hook(_) => "hook",
             Self::Themes => "themes",
             Self::Completions { .. } => "completions",
             Self::Man => "man",
@@ -305,6 +320,10 @@ fn dispatch_command(cli: Cli) -> anyhow::Result<CliExit> {
         Some(CliCommand::Template(DeferredArgs(args))) => {
             template::execute_template(&shared, &args)
         }
+        Some(CliCommand::Comment(DeferredArgs(args))) => comment::execute_comment(&shared, &args),
+        #[cfg(feature = "mcp")]
+        Some(CliCommand::Mcp(DeferredArgs(args))) => mcp::execute_mcp(&shared, &args),
+        Some(CliCommand::Hook(DeferredArgs(args))) => hook::execute_hook(&shared, &args),
         Some(CliCommand::Themes) => themes::execute_themes(&shared),
         Some(CliCommand::Completions { shell }) => documents::print_completions(shell),
         Some(CliCommand::Man) => documents::print_man_page(),

@@ -554,7 +554,11 @@ async fn show_screen(
     let settings =
         UiSettings { opened_from_home: request.opened_from_home, ..app.watched_settings(shared)? };
     let _flags = spawn_flag_answers(store, handle, request.answers)?;
-    let history = app::session_history(store, &handle.id)?;
+    let mut history = app::session_history(store, &handle.id)?;
+    // Lines can be typed by a program.
+    if shared.plain && history.state_at(*handle.head.borrow())?.desk.is_ticket() {
+        super::guard::refuse_desk_agent(app)?;
+    }
     let view = SessionView {
         bookmarks: session_bookmarks(store, &handle.id)?,
         actions: Some(app.session_actions()?),

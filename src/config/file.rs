@@ -34,7 +34,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 32] = [
+const NAMES: [&str; 33] = [
     "theme",
     "ascii",
     "reduced_motion",
@@ -59,6 +59,7 @@ const NAMES: [&str; 32] = [
     "token_budget_factor",
     "agent_max_requests_per_task",
     "worktrees",
+    "desk_notify",
     "confidence_continue",
     "confidence_escalate",
     "confidence_weights",
@@ -134,6 +135,7 @@ impl ConfigReader<'_> {
             }
             "enable_task_graphs" => settings.enable_task_graphs = self.read_flag(name, item)?,
             "enable_react_tracing" => settings.enable_react_tracing = self.read_flag(name, item)?,
+            "desk_notify" => settings.desk_notify = self.read_list(name, item)?,
             "worktrees" => settings.worktrees = self.read_flag(name, item)?,
             "enable_tool_affinity" => settings.enable_tool_affinity = self.read_flag(name, item)?,
             "user_id" => {

@@ -140,6 +140,8 @@ pub struct Settings {
     pub agent_max_requests_per_task: SourcedSetting<u64>,
     /// Agents that write work in a copy of the workspace, and their changes are applied afterwards.
     pub worktrees: SourcedSetting<bool>,
+    /// The command that is started when an agent of another program submits a plan or asks something.
+    pub desk_notify: SourcedSetting<Vec<String>>,
     /// From here on a stage of planning goes on by itself.
     pub confidence_continue: SourcedSetting<f64>,
     /// Below this a stage of planning asks the person.
@@ -200,6 +202,7 @@ impl Default for Settings {
                 limits.agent_max_requests_per_task.into(),
             ),
             worktrees: SourcedSetting::built_in(true),
+            desk_notify: SourcedSetting::built_in(Vec::new()),
             confidence_continue: SourcedSetting::built_in(0.70),
             confidence_escalate: SourcedSetting::built_in(0.40),
             confidence_weights: SourcedSetting::built_in(
@@ -307,6 +310,7 @@ impl Settings {
             setting_row("token_budget_factor", &self.token_budget_factor),
             setting_row("agent_max_requests_per_task", &self.agent_max_requests_per_task),
             setting_row("worktrees", &self.worktrees),
+            setting_row("desk_notify", &self.desk_notify),
             setting_row("confidence_continue", &self.confidence_continue),
             setting_row("confidence_escalate", &self.confidence_escalate),
             setting_row("confidence_weights", &self.confidence_weights),

@@ -5,6 +5,7 @@
 //! from run to run is replaced: times, process numbers, durations, the ids of sessions and the directory of the workspace.
 
 mod commands;
+mod desk;
 mod planning;
 mod program;
 mod running;

@@ -14,6 +14,7 @@ mod command_permission;
 mod conversation;
 mod crash;
 mod daily_use;
+mod desk;
 mod detaching;
 mod diagnostics;
 mod empty_sessions;

@@ -49,7 +49,8 @@ impl AgentProcesses {
     pub fn is_below_agent(&self) -> bool {
         let mut pid = std::process::id();
         for _ in 0..MAX_DEPTH {
-            let Some(parent) = parent_pid(pid).filter(|parent| *parent > 1 && *parent != pid) else {
+            let Some(parent) = parent_pid(pid).filter(|parent| *parent > 1 && *parent != pid)
+            else {
                 return false;
             };
             let known = start_ticks(parent)
@@ -91,7 +92,9 @@ fn starting_processes(of: u32) -> Vec<(u32, u64)> {
     let mut found = Vec::new();
     let mut pid = of;
     for _ in 0..MAX_DEPTH {
-        let Some(parent) = parent_pid(pid).filter(|parent| *parent > 1 && *parent != pid) else { break };
+        let Some(parent) = parent_pid(pid).filter(|parent| *parent > 1 && *parent != pid) else {
+            break;
+        };
         // The direct parent is the agent or its shell, whatever session it leads.
         if !found.is_empty() && session_leader(parent) == Some(parent) {
             break;

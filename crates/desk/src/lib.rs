@@ -22,5 +22,6 @@ pub use decision_report::{CommentReport, DecisionReport};
 pub use plan_report::{NodeReport, PlanReport, TicketSummary};
 pub use progress_reports::ReportedProgress;
 pub use submit::{SubmissionReport, SubmitRequest, SubmittedNode};
+pub use ticket_commands::CommentPlace;
 pub use ticket_desk::{DeskError, StoreOpener, TicketDesk};
 pub use waiting::{InquiryOutcome, MAX_WAIT};

@@ -129,22 +129,25 @@ impl TicketDesk {
         let state = self.ticket_state(&store, &id)?;
         let agent = state.desk.agent.clone().unwrap_or_default();
         let title = state.session.title.clone();
-        let request =
-            SubmitRequest { agent, title, format, text, workspace: state.session.workspace.clone() };
+        let request = SubmitRequest {
+            agent,
+            title,
+            format,
+            text,
+            workspace: state.session.workspace.clone(),
+        };
         let (read, text) = self.read(&request, Some(&state))?;
-        let undecided = matches!(
-            state.desk_decision(),
-            DeskDecision::Pending | DeskDecision::Approved { .. }
-        );
+        let undecided =
+            matches!(state.desk_decision(), DeskDecision::Pending | DeskDecision::Approved { .. });
         let current = state.plan.current.as_ref();
-        if undecided && current.is_some_and(|now| read.plan.digest().is_ok_and(|hash| hash == now.hash))
+        if undecided
+            && current.is_some_and(|now| read.plan.digest().is_ok_and(|hash| hash == now.hash))
         {
             return Ok(SubmissionReport::from_state(&id, &state));
         }
-        let replies = replies.into_iter().map(|reply| CommentReply {
-            words: self.redact(&reply.words),
-            ..reply
-        });
+        let replies = replies
+            .into_iter()
+            .map(|reply| CommentReply { words: self.redact(&reply.words), ..reply });
         let revision = SubmittedRevision {
             plan: read.plan,
             facts: read.facts,
@@ -158,7 +161,8 @@ impl TicketDesk {
         let command = Command::SubmitRevision { revision: Box::new(revision) };
         let state = self.apply(&id, &command).await?;
         let draft = state.plan.current.as_ref().map_or(0, |current| current.revision);
-        let said = format!("{} submitted draft {draft}: {}", state.desk.agent_name(), state.session.title);
+        let said =
+            format!("{} submitted draft {draft}: {}", state.desk.agent_name(), state.session.title);
         (self.notify)(&id, &said);
         Ok(SubmissionReport::from_state(&id, &state))
     }

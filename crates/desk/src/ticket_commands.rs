@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::ticket_desk::{DeskError, TicketDesk};
 use planwright_engine::{WrittenDecision, command_in_letter, write_decision};
 use planwright_model::event::{ApprovalEvent, Command, Event};
-use planwright_model::{RequestId, Seq, SessionId};
+use planwright_model::{RequestId, Seq, SessionId, TaskId};
 use planwright_state::SessionState;
 use planwright_store::{InboxAnswer, Journal, SideWrite, Store, StoreError};
 
@@ -16,6 +16,13 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const HOLDER_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often a session is tried that somebody else takes and leaves again.
 const ATTEMPTS: u32 = 20;
+
+/// What a comment is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommentPlace {
+    Line(u32),
+    Row(TaskId),
+}
 
 impl TicketDesk {
     /// Has a ticket decide on a command, and gives the ticket as it is then.
@@ -36,6 +43,21 @@ impl TicketDesk {
             }
         }
         Err(DeskError::NoReaction)
+    }
+
+    /// Leaves a comment of the person's: on a line of the submitted text, counted from 1, or on a row.
+    pub async fn comment(
+        &self,
+        id: &SessionId,
+        place: &CommentPlace,
+        text: &str,
+    ) -> Result<(), DeskError> {
+        let text = self.redact(text);
+        let command = match place {
+            CommentPlace::Line(line) => Command::CommentLine { line: *line, text },
+            CommentPlace::Row(node) => Command::Comment { node: node.clone(), text },
+        };
+        self.apply(id, &command).await.map(drop)
     }
 
     /// Opens the session for writing; `NoReaction` where somebody else has it open. Waiting for the lock blocks.

@@ -24,12 +24,23 @@ const MAX_CHOICES: usize = 9;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum InquiryOutcome {
-    Pending { question: String, next: &'static str },
-    Answered { question: String, answer: String },
+    Pending {
+        question: String,
+        next: &'static str,
+    },
+    Answered {
+        question: String,
+        answer: String,
+    },
     /// The person does not want to answer, or denies what was asked for.
-    Declined { question: String, reason: String },
+    Declined {
+        question: String,
+        reason: String,
+    },
     /// The person allows what was asked for.
-    Allowed { question: String },
+    Allowed {
+        question: String,
+    },
 }
 
 impl InquiryOutcome {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::plan_slice::{ApprovalRecord, RevisionHead};
 use super::{
-    AgentSlice, BreakerSlice, DeskSlice, ModelWaits, PlanSlice, PlanningSlice, RequestSlice, RunSlice,
-    SessionSlice, SessionState, SessionTotals, TaskRow, TaskTable, WorktreeSlice,
+    AgentSlice, BreakerSlice, DeskSlice, ModelWaits, PlanSlice, PlanningSlice, RequestSlice,
+    RunSlice, SessionSlice, SessionState, SessionTotals, TaskRow, TaskTable, WorktreeSlice,
 };
 use planwright_model::event::{Event, PlanEvent, Record};
 use planwright_model::permission::PermissionRule;

@@ -14,7 +14,8 @@ use planwright_model::event::{
 };
 use planwright_model::{
     Actor, CallId, Category, ExecutionFailure, LinkKind, MicroDollars, Plan, ProgressReport,
-    ReportedTaskState, RunCondition, RunKind, SkipReason, TaskHold, TaskId, TaskLink, TaskNode, TaskResults,
+    ReportedTaskState, RunCondition, RunKind, SkipReason, TaskHold, TaskId, TaskLink, TaskNode,
+    TaskResults,
 };
 
 /// What became of a task.

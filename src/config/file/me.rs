@@ -66,7 +66,7 @@ impl ConfigReader<'_> {
     }
 
     /// Texts in a list; one text alone is a list of one.
-    fn read_list(
+    pub(super) fn read_list(
         &self,
         name: &str,
         item: &Item,

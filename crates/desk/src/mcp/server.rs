@@ -133,7 +133,9 @@ impl DeskServer {
         tool_result(wait_with_progress(&context, limit, asked).await)
     }
 
-    #[tool(description = "Read a ticket: its decision, steps with their state, open comments and text.")]
+    #[tool(
+        description = "Read a ticket: its decision, steps with their state, open comments and text."
+    )]
     async fn get_plan(&self, Parameters(arguments): Parameters<TicketArguments>) -> ToolOutcome {
         tool_result(self.desk.get_plan(&arguments.ticket))
     }

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    CommandDecision, DecisionResult, DriverEffect, change_review, desk, planning, run_started_event,
-    skip_decision, task_reset_event,
+    CommandDecision, DecisionResult, DriverEffect, change_review, desk, planning,
+    run_started_event, skip_decision, task_reset_event,
 };
 use crate::{SavedDecision, caps};
 use planwright_model::event::{

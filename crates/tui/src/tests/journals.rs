@@ -8,7 +8,7 @@ use planwright_model::event::{ApprovalEvent, Event, Record};
 use planwright_model::{ApprovalTarget, Request, RequestKind};
 
 /// Every card: its name, the journal it is in, and which of the requests there it is.
-const CARDS: [(&str, &str, usize); 28] = [
+const CARDS: [(&str, &str, usize); 31] = [
     ("questions", "questions", 1),
     ("question", "question", 1),
     ("kind", "kind", 1),
@@ -37,6 +37,9 @@ const CARDS: [(&str, &str, usize); 28] = [
     ("cap_agents", "cap", 3),
     ("in_doubt", "in_doubt", 2),
     ("corrections", "corrections", 1),
+    ("submitted", "ticket", 1),
+    ("desk_question", "desk_question", 1),
+    ("desk_permission", "desk_permission", 1),
 ];
 
 /// All records of a kept journal.
@@ -89,7 +92,7 @@ pub(crate) fn card_request(name: &str) -> Request {
 }
 
 /// Every kind of request that the engine can ask; drafts by what they are a draft of.
-const KINDS: [&str; 20] = [
+const KINDS: [&str; 22] = [
     "final_plan",
     "cap",
     "in_doubt",
@@ -110,6 +113,8 @@ const KINDS: [&str; 20] = [
     "agent_question",
     "partly_done",
     "change_review",
+    "desk_question",
+    "desk_permission",
 ];
 
 /// A new kind does not compile until it stands here, and fails the test below until the engine was recorded asking it.
@@ -137,6 +142,8 @@ fn kind_name(kind: &RequestKind) -> &'static str {
         RequestKind::AgentQuestion { .. } => KINDS[17],
         RequestKind::PartlyDone { .. } => KINDS[18],
         RequestKind::ChangeReview { .. } => KINDS[19],
+        RequestKind::DeskQuestion { .. } => KINDS[20],
+        RequestKind::DeskPermission { .. } => KINDS[21],
     }
 }
 
