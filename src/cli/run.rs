@@ -13,7 +13,7 @@ use super::plan;
 use super::resume_screen::{ResumeChanges, resume_named_session};
 use super::session::{ResumeRequest, block_on, require_screen, show_or_follow};
 use super::{CliExit, CliProblem, SharedArgs};
-use crate::app::otlp_feed::Collector;
+use crate::app::otlp_feed::SpanCollector;
 use crate::app::{App, ReadyPlan, session_history};
 use crate::headless::PresetAnswers;
 use crate::headless::run_reports::ReportArgs;
@@ -109,7 +109,7 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
         .into());
     }
     if let Some(address) = args.reports.collector_address() {
-        Collector::new(address)?;
+        SpanCollector::new(address)?;
     }
     if args.detach {
         let input = if args.what == "-" { Stdio::inherit() } else { Stdio::null() };
