@@ -22,6 +22,7 @@ pub(crate) fn read_plan_file(
         env: &read_variable,
         include: &include,
         needs_all: true,
+        agents: None,
     };
     parse_with_inputs(&text, PlanFileFormat::detect(&name, &text), &name, &inputs)
 }

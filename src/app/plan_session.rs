@@ -53,7 +53,7 @@ impl App {
 
 /// Whether a plan has tasks that only an agent can do.
 pub(super) fn needs_agents(plan: &Plan) -> bool {
-    plan.tasks.iter().any(|task| matches!(task.run, RunKind::Agent {}))
+    plan.tasks.iter().any(|task| matches!(task.run, RunKind::Agent(_)))
 }
 
 /// Adds the proposal of a plan to the first events of its session, and the request to approve it.

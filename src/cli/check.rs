@@ -38,8 +38,13 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
             .into());
     }
     let include = |name: &str| read_included(file, name);
-    let inputs =
-        PlanFileInputs { params, env: &read_variable, include: &include, needs_all: false };
+    let inputs = PlanFileInputs {
+        params,
+        env: &read_variable,
+        include: &include,
+        needs_all: false,
+        agents: None,
+    };
     let format = PlanFileFormat::detect(&name, &text);
     let mut report = check::check_with_inputs(&text, format, &name, &inputs, |tool| {
         builtin::is_known_builtin(&tools, tool)

@@ -356,7 +356,7 @@ fn worker_text(task: &TaskNode) -> &str {
         return owner;
     }
     match task.run {
-        RunKind::Agent {} => "agent",
+        RunKind::Agent(_) => "agent",
         RunKind::Shell(_) => "command",
         RunKind::Human {} => "you",
     }

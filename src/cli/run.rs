@@ -323,7 +323,7 @@ fn refuse_secrets(app: &App, ready: &ReadyPlan) -> anyhow::Result<()> {
     for task in &ready.plan.tasks {
         let own = match &task.run {
             RunKind::Shell(command) => Some(command),
-            RunKind::Agent {} | RunKind::Human {} => None,
+            RunKind::Agent(_) | RunKind::Human {} => None,
         };
         let checks = task.exit_criteria.iter().filter_map(|criterion| match criterion {
             ExitCriterion::Command { command, .. } => Some(command),

@@ -165,7 +165,7 @@ fn interrupted_events(
         });
         return cut_off.into_iter().collect();
     }
-    let is_agent = node.is_some_and(|node| matches!(node.run, RunKind::Agent {}));
+    let is_agent = node.is_some_and(|node| matches!(node.run, RunKind::Agent(_)));
     let free = if is_agent {
         resume_agent(state, task, leftovers)
     } else {
@@ -302,7 +302,7 @@ mod tests {
     impl Story {
         fn new(tool: &str, repeat: RepeatClass, file: Option<FileChange>) -> Self {
             let mut node = TaskNode::new("a", "Write it");
-            node.run = RunKind::Agent {};
+            node.run = RunKind::agent();
             let plan = Plan { title: "A plan".into(), tasks: vec![node], ..Plan::default() };
             let hash = plan.digest().unwrap();
             let input = json!({ "path": "a.txt" });

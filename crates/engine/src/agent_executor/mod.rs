@@ -74,7 +74,7 @@ impl TaskExecutor for BuiltInAgentExecutor {
         events: AttemptEventSink,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, AttemptOutcome> {
-        if !matches!(attempt.task.run, RunKind::Agent {}) {
+        if !matches!(attempt.task.run, RunKind::Agent(_)) {
             return self.processes.start(attempt, events, cancel);
         }
         Box::pin(async move {
@@ -96,7 +96,7 @@ impl TaskExecutor for BuiltInAgentExecutor {
 
     fn tool_identity(&self, task: &TaskNode) -> (&'static str, &'static str) {
         match task.run {
-            RunKind::Agent {} => ("agent", "1"),
+            RunKind::Agent(_) => ("agent", "1"),
             _ => self.processes.tool_identity(task),
         }
     }

@@ -65,7 +65,7 @@ impl ConformanceTasks for AgentTasks {
         };
         let mut task = TaskNode::new("t", description);
         task.task_type = "research".to_owned();
-        task.run = RunKind::Agent {};
+        task.run = RunKind::agent();
         task.timeout_seconds = (case == ConformanceCase::Overrun).then_some(1);
         Some(task)
     }

@@ -414,7 +414,7 @@ fn message_task(state: &SessionState, id: &TaskId, text: &str, by: Actor) -> Dec
 
 fn is_agent_task(state: &SessionState, task: usize) -> bool {
     let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
-    node.is_some_and(|node| matches!(node.run, RunKind::Agent {}))
+    node.is_some_and(|node| matches!(node.run, RunKind::Agent(_)))
 }
 
 fn set_jobs(state: &SessionState, jobs: u32) -> DecisionResult {

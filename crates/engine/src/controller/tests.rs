@@ -295,7 +295,7 @@ fn an_agent_is_stopped_between_its_calls_too() {
     assert_eq!(kinds(&decide_command(&state, &stop, 3, NOW)), ["approval.refused"]);
     let mut revision = PlanRevision::clone(state.plan.current.as_ref().unwrap());
     let mut plan = Plan::clone(&revision.plan);
-    plan.tasks[0].run = RunKind::Agent {};
+    plan.tasks[0].run = RunKind::agent();
     revision.plan = Arc::new(plan);
     state.plan.current = Some(Arc::new(revision));
     let stopped = decide_command(&state, &stop, 3, NOW);

@@ -56,7 +56,7 @@ pub(crate) fn plan() -> impl Strategy<Value = Plan> {
             let tasks = shapes.into_iter().enumerate().map(|(position, (links, run))| {
                 let mut task = TaskNode::new(names[position], format!("Task {position}"));
                 task.run = match run {
-                    0 => RunKind::Agent {},
+                    0 => RunKind::agent(),
                     1 => RunKind::Shell("true".into()),
                     _ => RunKind::Human {},
                 };

@@ -313,7 +313,7 @@ pub(super) fn shorter_policy(text: &str) -> Vec<String> {
 
 /// Tokens of agents at the price that was paid in this session so far; empty where no agent works.
 pub(super) fn cost_text(tasks: &[TaskNode], state: &SessionState) -> String {
-    let agents = tasks.iter().filter(|task| matches!(task.run, RunKind::Agent {}));
+    let agents = tasks.iter().filter(|task| matches!(task.run, RunKind::Agent(_)));
     let low: u64 = agents.map(|task| task.estimated_tokens).sum();
     if low == 0 {
         return String::new();

@@ -329,7 +329,7 @@ impl PlanTextRow {
         }
         let who = match run {
             None | Some(RunKind::Human {}) => "you",
-            Some(RunKind::Agent {}) => "agent",
+            Some(RunKind::Agent(_)) => "agent",
             Some(RunKind::Shell(command)) => {
                 self.command = Some(command.clone());
                 "command"
@@ -428,7 +428,7 @@ mod tests {
         let on = planwright_model::task::CriterionEffect::Success;
         let command = |command: &str| ExitCriterion::Command { command: command.into(), on };
         let words = ExitCriterion::Text { text: "it reads well".into(), on };
-        plan.tasks[0].run = RunKind::Agent {};
+        plan.tasks[0].run = RunKind::agent();
         plan.tasks[0].exit_criteria = vec![words, command("make check"), command("make lint")];
         let id = plan.tasks[0].id.clone();
         revision.plan = plan.into();

@@ -79,7 +79,7 @@ fn read_time(text: &str, node: &TaskId) -> Result<(Vec<PlanEdit>, String), Strin
 
 fn read_who(text: &str, node: &TaskId) -> Result<(Vec<PlanEdit>, String), String> {
     let node = node.clone();
-    let doer = |doer, command| PlanEdit::SetDoer { node: node.clone(), doer, command };
+    let doer = |doer, command| PlanEdit::SetDoer { node: node.clone(), doer, command, agent: None };
     let lower = text.to_lowercase();
     if let Some(command) = text.strip_prefix('$').map(str::trim) {
         if command.is_empty() {

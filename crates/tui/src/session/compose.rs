@@ -283,7 +283,7 @@ impl SessionScreen {
         let state = self.state();
         let is_agent = state.plan.current.as_ref().is_some_and(|current| {
             let tasks = &current.plan.tasks;
-            tasks.iter().any(|node| node.id == *task && matches!(node.run, RunKind::Agent {}))
+            tasks.iter().any(|node| node.id == *task && matches!(node.run, RunKind::Agent(_)))
         });
         let row = state.tasks.get(task);
         is_agent && row.is_some_and(|row| row.status == TaskStatus::Running)

@@ -160,7 +160,7 @@ impl OutlineBuilder<'_> {
                 ("shell", command) if !command.is_empty() => {
                     Some(RunKind::Shell(command.to_owned()))
                 }
-                ("agent", _) => Some(RunKind::Agent {}),
+                ("agent", _) => Some(RunKind::agent()),
                 _ => None,
             };
             self.push(node);

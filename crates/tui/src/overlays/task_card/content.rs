@@ -109,7 +109,7 @@ fn doer(node: &TaskNode) -> &str {
     }
     match node.run {
         RunKind::Human {} => "yours",
-        RunKind::Agent {} => "agent",
+        RunKind::Agent(_) => "agent",
         RunKind::Shell(_) => "command",
     }
 }

@@ -37,8 +37,8 @@ pub(crate) fn task_worker(node: &TaskNode) -> &str {
         return owner;
     }
     match &node.run {
-        RunKind::Agent {} if node.agent_role == planwright_model::task::DEFAULT_ROLE => "agent",
-        RunKind::Agent {} => &node.agent_role,
+        RunKind::Agent(_) if node.agent_role == planwright_model::task::DEFAULT_ROLE => "agent",
+        RunKind::Agent(_) => &node.agent_role,
         RunKind::Shell(_) => "command",
         RunKind::Human {} => "you",
     }
@@ -110,7 +110,7 @@ fn worker_text(state: &SessionState, node: &TaskNode) -> String {
         RunKind::Shell(command) => {
             format!("command: {}", command.lines().next().unwrap_or_default())
         }
-        RunKind::Agent {} => match state.tasks.get(&node.id).map_or(0, |row| row.steps) {
+        RunKind::Agent(_) => match state.tasks.get(&node.id).map_or(0, |row| row.steps) {
             0 => task_worker(node).to_owned(),
             steps => format!("{}, step {steps}", task_worker(node)),
         },

@@ -1,0 +1,40 @@
+//! Which agent does a task: the built-in one, one of the person's own, or several of those that compete.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who does a task of agents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentRun {
+    /// The name of one of the person's own agents; empty means the built-in agent.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub with: String,
+    /// Names of agents that each do the task in a copy of their own; one result is picked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub best_of: Vec<String>,
+}
+
+impl AgentRun {
+    /// The built-in agent.
+    pub const BUILT_IN: Self = Self { with: String::new(), best_of: Vec::new() };
+
+    /// One of the person's own agents, by its name.
+    pub fn with_agent(name: impl Into<String>) -> Self {
+        Self { with: name.into(), best_of: Vec::new() }
+    }
+
+    /// The person's own agent that does the task, if one does.
+    pub fn own_agent(&self) -> Option<&str> {
+        (!self.with.is_empty()).then_some(self.with.as_str())
+    }
+
+    /// Whether the built-in agent does it.
+    pub fn is_built_in(&self) -> bool {
+        self.with.is_empty() && self.best_of.is_empty()
+    }
+
+    /// Every agent that is named.
+    pub fn named_agents(&self) -> impl Iterator<Item = &str> {
+        self.own_agent().into_iter().chain(self.best_of.iter().map(String::as_str))
+    }
+}
