@@ -12,6 +12,7 @@ mod installed_agents;
 mod models;
 mod new_session;
 pub(crate) mod options;
+pub(crate) mod own_agents;
 mod own_time_items;
 mod plan_secrets;
 mod plan_session;

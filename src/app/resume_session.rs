@@ -73,6 +73,7 @@ impl App {
         session.equip_resumed(&state, interactive).await?;
         let SessionBuilder { app, options, .. } = session;
         let mut first = resume_events(&state, &leftovers, mode, options.jobs, PROGRAM);
+        first.extend(app.agents_event(&state));
         first.extend(app.changed_limits_event(&state));
         first.extend(app.project_notice_event());
         match workspace {

@@ -240,6 +240,8 @@ impl Driver {
                 .task_node(task)
                 .map(|node| self.named_overlaps(node))
                 .unwrap_or_default(),
+            facts: task_brief::stated_facts(&self.state),
+            comments: task_brief::task_comments(&self.state, id),
         })
     }
 

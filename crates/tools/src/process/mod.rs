@@ -4,12 +4,13 @@
 //! where possible, already redacted, because everybody later reads what is journaled.
 
 mod collect;
+mod descendants;
 mod group;
 mod output;
 mod output_pipes;
 mod owner;
 mod recorder;
-mod spawner;
+pub(crate) mod spawner;
 mod terminal;
 
 use std::collections::BTreeMap;
@@ -23,13 +24,12 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use collect::{CommandOutput, run_and_collect};
-pub(crate) use group::GroupGuard;
-#[cfg(feature = "mcp")]
-pub(crate) use group::end_group;
+pub(crate) use descendants::find_descendants;
 pub use group::{
     CALL_VARIABLE, CallOwner, OWNER_VARIABLE, PERSON, enclosing_call, end_leftovers,
     end_leftovers_with_prefix, find_leftovers, start_ticks,
 };
+pub(crate) use group::{GroupGuard, end_group, kill_exactly};
 use output_pipes::OutputPipes;
 pub(crate) use output_pipes::{LeftoverText, collect_leftover_output};
 #[cfg(feature = "mcp")]

@@ -393,7 +393,12 @@ impl SessionScreen {
             }
             ComposerTopic::Message { task } => {
                 let said = format!("message to {}", self.row_title(&task));
-                let command = Command::MessageTask { task, text: words, by: Actor::Person };
+                let command = Command::MessageTask {
+                    task,
+                    text: words,
+                    by: Actor::Person,
+                    interrupt: false,
+                };
                 self.send_command(command, said)
             }
             ComposerTopic::Comment { nodes } => {
