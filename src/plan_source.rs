@@ -10,10 +10,11 @@ use planwright_plan::plan_file::{
     parse_with_inputs,
 };
 
-/// Reads a plan file with values for its parameters. The ending of its name decides the format.
+/// Reads a plan file with values for its parameters and the names of the person's own agents. The ending of its name decides the format.
 pub(crate) fn read_plan_file(
     path: &Path,
     params: &BTreeMap<String, String>,
+    agents: Vec<String>,
 ) -> Result<PlanFile, PlanFileError> {
     let (name, text) = read_plan_text(path)?;
     let include = |name: &str| read_included(path, name);
@@ -22,7 +23,7 @@ pub(crate) fn read_plan_file(
         env: &read_variable,
         include: &include,
         needs_all: true,
-        agents: None,
+        agents: Some(agents),
     };
     parse_with_inputs(&text, PlanFileFormat::detect(&name, &text), &name, &inputs)
 }
@@ -119,7 +120,7 @@ mod tests {
     fn files_are_read_by_their_ending() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("todo.md");
-        let read_plan_file = |path: &Path| read_plan_file(path, &BTreeMap::new());
+        let read_plan_file = |path: &Path| read_plan_file(path, &BTreeMap::new(), Vec::new());
         std::fs::write(&path, "- [ ] One\n").unwrap();
         assert_eq!(read_plan_file(&path).unwrap().plan.tasks[0].id.as_str(), "one");
         std::fs::write(&path, b"- \xff").unwrap();

@@ -172,7 +172,8 @@ pub(crate) fn deliver_message(
     text: &str,
 ) -> anyhow::Result<AnswerDelivery> {
     let (task, text, by) = (task.clone(), text.to_owned(), Actor::Person);
-    let letter = command_letter(&Command::MessageTask { task: task.clone(), text, by, interrupt: false })?;
+    let letter =
+        command_letter(&Command::MessageTask { task: task.clone(), text, by, interrupt: false })?;
     deliver_letter(store, id, letter, |event| message_outcome(event, &task))
 }
 

@@ -134,7 +134,8 @@ impl App {
     pub(super) fn agents_event(&self, state: &SessionState) -> Option<Event> {
         let described = self.describe_agents();
         let known: Vec<&AgentDescription> = state.session.agents.values().collect();
-        let same = known.len() == described.len() && known.iter().zip(&described).all(|(a, b)| **a == *b);
+        let same =
+            known.len() == described.len() && known.iter().zip(&described).all(|(a, b)| **a == *b);
         (!same).then(|| SessionEvent::AgentsDescribed { agents: described }.into())
     }
 
@@ -184,11 +185,7 @@ impl App {
     }
 }
 
-fn own_agent(
-    name: &str,
-    config: &OwnAgentConfig,
-    tests: &BTreeMap<String, AgentTest>,
-) -> OwnAgent {
+fn own_agent(name: &str, config: &OwnAgentConfig, tests: &BTreeMap<String, AgentTest>) -> OwnAgent {
     let product = config.product(name);
     let known = KnownAgent::of(product);
     let usual = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
@@ -225,15 +222,14 @@ pub(crate) fn tested_command(agent: &OwnAgent) -> Digest {
 }
 
 /// The last test of an agent, if it was of the same command.
-fn valid_test<'t>(agent: &OwnAgent, tests: &'t BTreeMap<String, AgentTest>) -> Option<&'t AgentTest> {
+fn valid_test<'t>(
+    agent: &OwnAgent,
+    tests: &'t BTreeMap<String, AgentTest>,
+) -> Option<&'t AgentTest> {
     tests.get(&agent.name).filter(|test| test.command == tested_command(agent))
 }
 
-fn listed_agent(
-    agent: &OwnAgent,
-    is_on: bool,
-    tests: &BTreeMap<String, AgentTest>,
-) -> ListedAgent {
+fn listed_agent(agent: &OwnAgent, is_on: bool, tests: &BTreeMap<String, AgentTest>) -> ListedAgent {
     let missing = missing_program(&agent.command, agent.product);
     ListedAgent {
         name: agent.name.clone(),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
+use crate::app::App;
 use crate::plan_source::{read_included, read_plan_text, read_variable, split_params};
 use planwright_plan::plan_file::{PlanFileFormat, PlanFileInputs};
 use planwright_plan::plan_file_schedule::LocalContext;
@@ -38,13 +39,10 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
             .into());
     }
     let include = |name: &str| read_included(file, name);
-    let inputs = PlanFileInputs {
-        params,
-        env: &read_variable,
-        include: &include,
-        needs_all: false,
-        agents: None,
-    };
+    // A config that cannot be read says nothing about agents; other commands tell.
+    let agents = App::settings_only(shared).ok().map(|app| app.agent_names());
+    let inputs =
+        PlanFileInputs { params, env: &read_variable, include: &include, needs_all: false, agents };
     let format = PlanFileFormat::detect(&name, &text);
     let mut report = check::check_with_inputs(&text, format, &name, &inputs, |tool| {
         builtin::is_known_builtin(&tools, tool)

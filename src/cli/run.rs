@@ -187,7 +187,7 @@ fn runnable_part(
     selection: &TaskSelection,
     params: &BTreeMap<String, String>,
 ) -> anyhow::Result<ReadyPlan> {
-    let mut ready = read_plan(path, infer, selection, params)?;
+    let mut ready = read_plan(path, infer, selection, params, app.agent_names())?;
     refuse_missing_sandbox(&ready)?;
     if let Some(notify) = &ready.plan.notify {
         ready.normalization.push(notify_note(notify));
@@ -230,8 +230,9 @@ fn read_plan(
     infer: bool,
     selection: &TaskSelection,
     params: &BTreeMap<String, String>,
+    agents: Vec<String>,
 ) -> anyhow::Result<ReadyPlan> {
-    let mut read = read_plan_file(path, params).map_err(|error| plan_problem(&error))?;
+    let mut read = read_plan_file(path, params, agents).map_err(|error| plan_problem(&error))?;
     read.plan = select_tasks(&read.plan, selection)
         .map_err(|error| CliProblem::usage(error.to_string()).with_remedy(error.hint()))?;
     if infer {

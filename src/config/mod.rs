@@ -25,7 +25,7 @@ pub(crate) use file::ConfigError;
 #[cfg(test)]
 pub(crate) use file::known_names;
 pub(crate) use me::MeSettings;
-pub(crate) use own_agents::{OwnAgentConfig, OwnAgentsConfig};
+pub(crate) use own_agents::{OwnAgentConfig, OwnAgentsConfig, turn_agent_off, turn_agent_on};
 pub use paths::config_file;
 pub(crate) use paths::data_dir;
 pub(crate) use planning::PlanningSettings;

@@ -1,11 +1,13 @@
 //! What the config file says about the person's own agents: `[agents] default` and `[agents.NAME]`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use serde::Serialize;
-use toml_edit::{Item, TableLike};
+use toml_edit::{Item, Table, TableLike};
 
+use super::edit::edit_config;
 use super::file::{ConfigError, ConfigReader};
 use super::{SettingRow, Settings};
 use planwright_model::AgentProduct;
@@ -113,6 +115,41 @@ impl ConfigReader<'_> {
     }
 }
 
+/// Writes that an agent may be given tasks. What its table has already stays.
+pub(crate) fn turn_agent_on(config: &Path, name: &str, default: bool) -> anyhow::Result<()> {
+    edit_config(config, |document| {
+        let agents = document.entry("agents").or_insert_with(implicit_table);
+        let agents = agents.as_table_like_mut().context("`agents` is not a table")?;
+        if agents.get(name).is_none() {
+            agents.insert(name, Item::Table(Table::new()));
+        }
+        if default {
+            agents.insert("default", Item::Value(name.into()));
+        }
+        Ok(())
+    })
+}
+
+/// Takes an agent out of the config.
+pub(crate) fn turn_agent_off(config: &Path, name: &str) -> anyhow::Result<()> {
+    edit_config(config, |document| {
+        let Some(agents) = document.get_mut("agents").and_then(Item::as_table_like_mut) else {
+            return Ok(());
+        };
+        agents.remove(name);
+        if agents.get("default").and_then(Item::as_str) == Some(name) {
+            agents.remove("default");
+        }
+        Ok(())
+    })
+}
+
+fn implicit_table() -> Item {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    Item::Table(table)
+}
+
 /// Rows of `config show`, for what is set.
 pub(super) fn own_agent_rows(settings: &Settings) -> Vec<SettingRow> {
     let row = |name: String, value: serde_json::Value| {
@@ -131,8 +168,6 @@ pub(super) fn own_agent_rows(settings: &Settings) -> Vec<SettingRow> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     fn read(text: &str) -> Result<Settings, String> {
@@ -156,6 +191,24 @@ mod tests {
         let names: Vec<String> = settings.rows().into_iter().map(|row| row.name).collect();
         assert!(names.contains(&"agents.default".to_owned()), "{names:?}");
         assert!(names.contains(&"agents.mine".to_owned()), "{names:?}");
+    }
+
+    #[test]
+    fn an_agent_is_turned_on_and_off_and_everything_else_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        std::fs::write(&path, "jobs = 2 # few\n").unwrap();
+        turn_agent_on(&path, "claude", true).unwrap();
+        turn_agent_on(&path, "codex", false).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let settings = read(&text).unwrap();
+        assert_eq!(settings.own_agents.default.as_deref(), Some("claude"), "{text}");
+        assert_eq!(settings.own_agents.agents.len(), 2, "{text}");
+        assert!(text.starts_with("jobs = 2 # few\n"), "{text}");
+        turn_agent_off(&path, "claude").unwrap();
+        let settings = read(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(settings.own_agents.default, None);
+        assert!(settings.own_agents.agents.contains_key("codex"));
     }
 
     #[test]

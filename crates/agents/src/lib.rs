@@ -36,6 +36,10 @@ mod tool_selection;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
+#[cfg(feature = "acp")]
+pub use acp::{probe_agent, probe_prompt};
+#[cfg(not(feature = "acp"))]
+pub use acp_not_built_in::{probe_agent, probe_prompt};
 pub use answer_watch::AnswerWatch;
 pub use assets::AgentAssets;
 pub use attempt::TASK_CAP;
@@ -48,7 +52,7 @@ pub use event_sink::redact_value;
 pub use framing::{RULE as DATA_RULE, frame_data};
 pub use model_requests::{ABILITIES, journaled_reasoning};
 pub use offline::{NEEDS_MODEL, offline_model};
-pub use own_agent::{KnownAgent, OwnAgent, OwnAgents, SILENCE, SessionLoading};
+pub use own_agent::{AgentProbe, KnownAgent, OwnAgent, OwnAgents, SILENCE, SessionLoading};
 pub use prompts::{Prompt, PromptLibrary};
 pub use subtasks::{AgentSubtaskRunner, SharedEventCallback, SubtaskParts};
 pub use tool_selection::is_tool_configured;
@@ -153,6 +157,8 @@ pub struct AgentJob {
     pub facts: Vec<String>,
     /// What the person remarked about the task.
     pub comments: Vec<String>,
+    /// What the agent asked before it was interrupted.
+    pub open_question: Option<String>,
 }
 
 impl AgentJob {
@@ -172,6 +178,7 @@ impl AgentJob {
             hint: None,
             facts: Vec::new(),
             comments: Vec::new(),
+            open_question: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use planwright_model::{AgentProduct, AskingHabit};
+use planwright_model::{AgentProduct, AgentSession, AskingHabit};
 use planwright_tools::agent_process::AllowedHost;
 
 /// The agents that tasks may be given to, by their names in the settings.
@@ -50,6 +50,14 @@ impl OwnAgent {
             None => "sign in with it".to_owned(),
         }
     }
+}
+
+/// What a test of an agent showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentProbe {
+    /// The session that it opened.
+    pub session: AgentSession,
+    pub asks: AskingHabit,
 }
 
 /// How well an agent loads a session that another process of it opened.

@@ -23,8 +23,8 @@ use planwright_model::permission::PermissionRule;
 use planwright_model::request::RequestDetail;
 use planwright_model::requests::{ToolCallQuestion, permission_request};
 use planwright_model::{
-    Answer, CallId, ChoiceAction as A, Digest, ExitCriterion, InteractionPolicy, Request, RequestId,
-    RunKind, SessionId, TaskId, TaskNode,
+    Answer, CallId, ChoiceAction as A, Digest, ExitCriterion, InteractionPolicy, Request,
+    RequestId, RunKind, SessionId, TaskId, TaskNode,
 };
 use planwright_state::{AgentProgress, BreakerSlice, PersonMessage, PlanRevision, SessionState};
 use planwright_store::SideWrite;

@@ -12,9 +12,7 @@ use planwright_model::{
     CallId, NodeOrigin, RepeatPolicy, RequestId, RequestKind, RunKind, SessionId, TaskId,
 };
 use planwright_state::agent_progress::{OpenCallState, unseen_success};
-use planwright_state::{
-    AgentProgress, CallInFlight, RunPhase, SessionState, TaskRow, TaskStatus,
-};
+use planwright_state::{AgentProgress, CallInFlight, RunPhase, SessionState, TaskRow, TaskStatus};
 use planwright_tools::worktree::WorktreeDirectory;
 use planwright_tools::{Workspace, WriteVerification, process, verify_write};
 

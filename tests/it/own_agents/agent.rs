@@ -63,11 +63,14 @@ impl ScriptedAgent {
                 continue;
             }
             let result = match method.as_str() {
-                "initialize" => self.or_else("initialize", json!({
-                    "protocolVersion": 1,
-                    "agentCapabilities": { "loadSession": self.steps["loads"] == true },
-                    "agentInfo": { "name": "scripted", "version": "1.2.3" },
-                })),
+                "initialize" => self.or_else(
+                    "initialize",
+                    json!({
+                        "protocolVersion": 1,
+                        "agentCapabilities": { "loadSession": self.steps["loads"] == true },
+                        "agentInfo": { "name": "scripted", "version": "1.2.3" },
+                    }),
+                ),
                 "session/new" => self.or_else("session/new", json!({ "sessionId": "s-1" })),
                 "session/load" => {
                     self.update(&json!({ "sessionUpdate": "agent_message_chunk",
@@ -140,8 +143,11 @@ impl ScriptedAgent {
             // Asks for permission; what follows in `then` is done if it is allowed.
             "ask" => {
                 let options = step.get("options").cloned().unwrap_or_else(usual_options);
-                self.request("session/request_permission", &json!({
-                    "sessionId": "s-1", "toolCall": value, "options": options }));
+                self.request(
+                    "session/request_permission",
+                    &json!({
+                    "sessionId": "s-1", "toolCall": value, "options": options }),
+                );
                 let chosen = self.answer["result"]["outcome"]["optionId"].as_str() == Some("yes");
                 if chosen {
                     for step in step["then"].as_array().into_iter().flatten() {
@@ -155,7 +161,8 @@ impl ScriptedAgent {
             "ask_all" => self.ask_all(value),
             "request" => self.request(value[0].as_str().unwrap(), &value[1]),
             "write" => {
-                let written = std::fs::write(value[0].as_str().unwrap(), value[1].as_str().unwrap());
+                let written =
+                    std::fs::write(value[0].as_str().unwrap(), value[1].as_str().unwrap());
                 self.note(&json!({ "wrote": value[0], "ok": written.is_ok() }));
             }
             "run" => {
@@ -214,8 +221,11 @@ impl ScriptedAgent {
     fn ask_all(&mut self, calls: &Value) {
         let mut open: Vec<String> = Vec::new();
         for call in calls.as_array().into_iter().flatten() {
-            open.push(self.send_request("session/request_permission", &json!({
-                "sessionId": "s-1", "toolCall": call, "options": usual_options() })));
+            open.push(self.send_request(
+                "session/request_permission",
+                &json!({
+                "sessionId": "s-1", "toolCall": call, "options": usual_options() }),
+            ));
         }
         while !open.is_empty() {
             let Some(message) = self.read() else { std::process::exit(0) };

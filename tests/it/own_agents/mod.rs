@@ -106,9 +106,8 @@ pub fn call_done(id: &str, text: &str) -> Value {
 
 /// Why a test is skipped here, if the system cannot confine anything.
 pub fn cannot_confine() -> bool {
-    let sandbox = planwright_tools::sandbox::Sandbox::with_helper(
-        assert_cmd::cargo::cargo_bin("planwright"),
-    );
+    let sandbox =
+        planwright_tools::sandbox::Sandbox::with_helper(assert_cmd::cargo::cargo_bin("planwright"));
     if sandbox.probe().enforced {
         return false;
     }

@@ -89,7 +89,7 @@ impl<'a> OwnAgentAttempt<'a> {
         let before = self.scan_protected().await;
         let first = self.first_prompt();
         let (mut live, prompt) = self.open_session(first).await?;
-        let ended = self.converse(&mut live, prompt).await;
+        let ended = self.start_conversing(&mut live, prompt).await;
         let ended = match ended {
             Err(LoopEnd::Broken(error)) => Err(live.end_broken(self.agent, &error).await),
             Err(LoopEnd::Failed(failure)) => {
@@ -152,7 +152,9 @@ impl<'a> OwnAgentAttempt<'a> {
             match self.launch(Some(id), unconfined).await {
                 Ok(live) => {
                     self.record_session(&live);
-                    self.run.record_prompt(source, &words, None);
+                    if self.asked_before(&live).is_none() {
+                        self.run.record_prompt(source, &words, None);
+                    }
                     return Ok((live, words));
                 }
                 Err(SessionFault::Failed(failure)) => return Err(failure),
@@ -281,6 +283,31 @@ impl<'a> OwnAgentAttempt<'a> {
                     self.agent.title()
                 );
                 Err(ExecutionFailure::new("needs_person", Category::Critical, message))
+            }
+        }
+    }
+
+    /// The question that the agent ended its last turn with, where its session is the same.
+    fn asked_before(&self, live: &LiveAgent) -> Option<&str> {
+        let interrupted = self.run.events.progress().conversation.as_ref()?.ended.is_none();
+        let question = self.run.job.open_question.as_deref();
+        question.filter(|_| live.session.loaded && interrupted)
+    }
+
+    /// Begins with the answer to a question that was asked before an interruption, if there is one.
+    async fn start_conversing(
+        &self,
+        live: &mut LiveAgent,
+        first: String,
+    ) -> Result<String, LoopEnd> {
+        let Some(question) = self.asked_before(live).map(str::to_owned) else {
+            return self.converse(live, first).await;
+        };
+        match self.ask_question(&question).await? {
+            Claim::Accepted(answer) => Ok(answer),
+            Claim::Continue(next) => {
+                self.run.record_prompt(PromptSource::Person, &next, None);
+                self.converse(live, next).await
             }
         }
     }

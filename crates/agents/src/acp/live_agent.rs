@@ -135,7 +135,15 @@ impl LiveAgent {
         directory: &std::path::Path,
         earlier: Option<&str>,
     ) -> Result<(), SessionStep> {
-        let about = self.ask("initialize", initialize_params(), START_TIME).await?;
+        let about = match self.ask("initialize", initialize_params(), START_TIME).await {
+            Err(SessionStep::Broken(RequestError::Refused { message, .. }))
+                if message.contains("protocol version") =>
+            {
+                return Err(SessionStep::Failed(version_failure(agent, &message)));
+            }
+            answered => answered?,
+        };
+        self.process.remember_namespace();
         self.read_capabilities(agent, &about)?;
         let place = json!({ "cwd": directory, "mcpServers": [] });
         let opened = match earlier {
@@ -159,15 +167,9 @@ impl LiveAgent {
     fn read_capabilities(&mut self, agent: &OwnAgent, about: &Value) -> Result<(), SessionStep> {
         let version = about.get("protocolVersion").and_then(Value::as_u64);
         if version != Some(PROTOCOL_VERSION) {
-            let spoken =
-                version.map_or_else(|| "no version".to_owned(), |own| format!("version {own}"));
-            let message = format!(
-                "{} speaks {spoken} of the Agent Client Protocol, and Planwright speaks version {PROTOCOL_VERSION}; \
-                 install a version of the agent that fits",
-                agent.title()
-            );
-            let failed = failure("agent_protocol", Category::Critical, message);
-            return Err(SessionStep::Failed(failed));
+            let said =
+                version.map_or_else(|| "it names none".to_owned(), |own| format!("it names {own}"));
+            return Err(SessionStep::Failed(version_failure(agent, &said)));
         }
         let text = |pointer: &str| {
             let text = about.pointer(pointer).and_then(Value::as_str)?;
@@ -399,6 +401,15 @@ pub(crate) fn sign_in_failure(agent: &OwnAgent, said: &str) -> ExecutionFailure 
     failure("agent_not_signed_in", Category::Critical, message)
 }
 
+fn version_failure(agent: &OwnAgent, said: &str) -> ExecutionFailure {
+    let message = format!(
+        "{} speaks another version of the Agent Client Protocol than Planwright, which speaks version \
+         {PROTOCOL_VERSION}; install a version of the agent that fits ({said})",
+        agent.title()
+    );
+    failure("agent_protocol", Category::Critical, message)
+}
+
 fn start_failure(agent: &OwnAgent, error: &AgentStartError) -> ExecutionFailure {
     let title = agent.title();
     match error {
@@ -457,7 +468,8 @@ async fn ending_failure(
         }
         RequestError::Closed { why } => {
             let message = format!("{title} stopped: {why}{status}{last}");
-            failure("agent_died", Category::Recoverable, message)
+            // What it was at may have happened: whether it is tried again is for the person to say.
+            failure("agent_died", Category::Critical, message)
         }
     }
 }

@@ -10,12 +10,15 @@ mod client_requests;
 mod connection;
 mod live_agent;
 mod permission;
+mod probe;
 mod prompts;
 mod terminals;
 mod tool_calls;
 mod turn;
 mod turn_text;
 mod updates;
+
+pub use probe::{probe_agent, probe_prompt};
 
 use tokio_util::sync::CancellationToken;
 

@@ -386,16 +386,6 @@ impl CallTracker {
     pub(crate) fn unobserved(&mut self) -> impl Iterator<Item = &mut TrackedCall> {
         self.calls.values_mut().filter(|call| call.announced && !call.observed)
     }
-
-    /// Calls that can do something, were made, and were never asked about.
-    pub(crate) fn unasked(&self) -> usize {
-        let made = |call: &&TrackedCall| {
-            call.decision == CallDecision::NotAsked
-                && call.status.is_over()
-                && call.purpose() == CallPurpose::Step
-        };
-        self.calls.values().filter(made).count()
-    }
 }
 
 /// What a finished call leaves for whoever looks into its result.
@@ -469,6 +459,5 @@ mod tests {
         let done = json!({"toolCallId": "a", "status": "completed", "content": [
             {"type": "content", "content": {"type": "text", "text": "```console\nx\n```"}}]});
         assert_eq!(tracker.update(&done).unwrap().outcome_text(), "x");
-        assert_eq!(tracker.unasked(), 1);
     }
 }

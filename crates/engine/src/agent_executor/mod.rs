@@ -52,6 +52,8 @@ pub struct AgentBrief {
     pub facts: Vec<String>,
     /// What the person remarked about the task.
     pub comments: Vec<String>,
+    /// A question of the agent that waits for an answer, or whose answer waits for the agent.
+    pub open_question: Option<String>,
 }
 
 /// Shell tasks become local processes, those of agents go to the built-in agent.
@@ -243,6 +245,7 @@ impl BuiltInAgentExecutor {
             past: brief.past,
             facts: brief.facts,
             comments: brief.comments,
+            open_question: brief.open_question,
             gate: Some(self.port.gate_policy(&self.services.gate)),
             affinity: self.rank_tools(&attempt.task),
             held: permit.map(HeldPermit::new).unwrap_or_default(),

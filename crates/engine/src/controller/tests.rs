@@ -193,6 +193,8 @@ fn a_typed_rule_that_does_not_fit_leaves_the_question_open() {
             args: &serde_json::Value::Null,
             preview: None,
             is_foreign: false,
+            asked_by: None,
+            input: None,
             has_network: false,
             unconfined: None,
             rule: Some("exactly this command".to_owned()),

@@ -25,7 +25,7 @@ pub fn agent_silent_request(
 
 /// Whether an agent that was interrupted begins a new session, because its own cannot be loaded.
 pub fn session_lost_request(id: RequestId, task: &TaskNode, agent: &str, why: &str) -> Request {
-    let kind = RequestKind::TaskCap { task: task.id.clone() };
+    let kind = RequestKind::AgentQuestion { task: task.id.clone(), call: None };
     let reason = format!(
         "{agent} was interrupted and can't load its session ({why}). A call that it had made may have finished or not."
     );

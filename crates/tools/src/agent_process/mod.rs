@@ -28,7 +28,8 @@ use confinement::AgentConfinement;
 use network_exit::OpenExit;
 
 use crate::process::{
-    GroupGuard, end_group, end_leftovers, find_descendants, kill_exactly, spawner, start_ticks,
+    GroupGuard, end_group, end_leftovers, end_namespace, find_descendants, kill_exactly,
+    own_namespace, spawner, start_ticks,
 };
 use crate::sandbox::{ARGV0, PrivateDirectory, Sandbox};
 use planwright_model::{AgentNetwork, StopSignal};
@@ -84,6 +85,8 @@ pub struct AgentProcess {
     mark: String,
     errors: ErrorTail,
     network: AgentNetwork,
+    /// The view of the file system that it and all its descendants share, once it has one of its own.
+    namespace: Option<PathBuf>,
     ended: bool,
     _exit: Option<OpenExit>,
     /// Its temporary files, removed with it.
@@ -132,6 +135,7 @@ impl AgentProcess {
             mark: agent.mark,
             errors: ErrorTail::default(),
             network,
+            namespace: None,
             ended: false,
             _exit: None,
             _private: private,
@@ -173,6 +177,11 @@ impl AgentProcess {
         self.errors.text()
     }
 
+    /// Takes notice of the namespace that confines it. Nothing that it starts can leave that, however it hides.
+    pub fn remember_namespace(&mut self) {
+        self.namespace = own_namespace(self.pid);
+    }
+
     /// How it ended, once it has.
     pub fn exit_status(&mut self) -> Option<std::process::ExitStatus> {
         self.child.try_wait().ok().flatten()
@@ -193,8 +202,12 @@ impl AgentProcess {
         for (pid, started) in before.into_iter().chain(after) {
             kill_exactly(pid, started);
         }
-        let mark = self.mark.clone();
-        self.ended = tokio::task::spawn_blocking(move || end_leftovers(&mark)).await.is_ok();
+        let (mark, namespace) = (self.mark.clone(), self.namespace.take());
+        let ending = tokio::task::spawn_blocking(move || {
+            end_leftovers(&mark);
+            namespace.iter().for_each(|namespace| end_namespace(namespace));
+        });
+        self.ended = ending.await.is_ok();
     }
 
     async fn descendants(&self) -> Vec<(u32, u64)> {
@@ -215,6 +228,7 @@ impl Drop for AgentProcess {
             kill_exactly(pid, ticks);
         }
         end_leftovers(&self.mark);
+        self.namespace.iter().for_each(|namespace| end_namespace(namespace));
     }
 }
 

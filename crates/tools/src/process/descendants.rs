@@ -4,8 +4,10 @@
 //! what it starts leaves no mark; as long as it runs, its descendants can be found this way.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use super::group::start_ticks;
+use super::group::{kill_exactly, start_ticks};
 
 /// The descendants of a process and the members of its session, with their start times. The process itself is not
 /// among them. Empty where the system does not list processes.
@@ -24,6 +26,36 @@ pub(crate) fn find_descendants(root: u32) -> Vec<(u32, u64)> {
         }
     }
     found.into_iter().filter_map(|pid| Some((pid, start_ticks(pid)?))).collect()
+}
+
+/// The mount namespace of a process, if it is not ours. A confined process cannot leave it, nor can what it starts.
+pub(crate) fn own_namespace(pid: u32) -> Option<PathBuf> {
+    let read = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
+    let (own, ours) = (read(&pid.to_string())?, read("self")?);
+    (own != ours).then_some(own)
+}
+
+/// How long killed processes may take to disappear.
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Kills everything in a mount namespace that is not ours.
+pub(crate) fn end_namespace(namespace: &Path) {
+    let until = Instant::now() + KILL_TIMEOUT;
+    loop {
+        let inside = list_processes().into_keys().filter(|pid| {
+            std::fs::read_link(format!("/proc/{pid}/ns/mnt")).is_ok_and(|own| own == namespace)
+        });
+        let inside: Vec<u32> = inside.collect();
+        if inside.is_empty() || Instant::now() >= until {
+            return;
+        }
+        for pid in inside {
+            if let Some(started) = start_ticks(pid) {
+                kill_exactly(pid, started);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// Where a process stands among others.
@@ -67,7 +99,7 @@ mod tests {
             std::thread::yield_now();
         };
         for (pid, started) in found {
-            super::super::group::kill_exactly(pid, started);
+            kill_exactly(pid, started);
         }
         shell.kill().unwrap();
         shell.wait().unwrap();

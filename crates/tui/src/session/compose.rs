@@ -393,12 +393,8 @@ impl SessionScreen {
             }
             ComposerTopic::Message { task } => {
                 let said = format!("message to {}", self.row_title(&task));
-                let command = Command::MessageTask {
-                    task,
-                    text: words,
-                    by: Actor::Person,
-                    interrupt: false,
-                };
+                let command =
+                    Command::MessageTask { task, text: words, by: Actor::Person, interrupt: false };
                 self.send_command(command, said)
             }
             ComposerTopic::Comment { nodes } => {
