@@ -151,19 +151,10 @@ fn plan() -> Plan {
 fn view() -> SessionView {
     let records = records();
     let head = Seq(records.len() as u64);
-    SessionView {
-        id: SessionId::new("7f3a9c0d1e2f"),
-        history: History::new(MemorySource::new(records)),
-        head: tokio::sync::watch::channel(head).1,
-        bookmarks: Vec::new(),
-        commands: None,
-        start_at: None,
-        plays: false,
-        actions: None,
-        asks_fork: false,
-        target: None,
-        note: Some("watching".to_owned()),
-    }
+    let history = History::new(MemorySource::new(records));
+    let head = tokio::sync::watch::channel(head).1;
+    let note = Some("watching".to_owned());
+    SessionView { note, ..SessionView::new(SessionId::new("7f3a9c0d1e2f"), history, head) }
 }
 
 fn records() -> Vec<Record> {

@@ -91,19 +91,7 @@ fn first_screen(dir: &Path, id: &SessionId) -> (SessionPreview, Duration) {
     let store = Store::open(dir, OpenMode::ReadOnly).unwrap();
     let mut history = History::new(JournalSource::new(store.reader().unwrap(), id.clone()));
     let head = history.head_seq().unwrap();
-    let view = SessionView {
-        id: id.clone(),
-        history,
-        head: tokio::sync::watch::channel(head).1,
-        commands: None,
-        start_at: None,
-        plays: false,
-        bookmarks: Vec::new(),
-        actions: None,
-        asks_fork: false,
-        target: None,
-        note: None,
-    };
+    let view = SessionView::new(id.clone(), history, tokio::sync::watch::channel(head).1);
     let mut preview = SessionPreview::open(view, &settings()).unwrap();
     preview.draw(&mut buffer()).unwrap();
     (preview, begin.elapsed())

@@ -135,19 +135,8 @@ fn watch(store: &Store, name: &str) {
     let mut history = History::new(JournalSource::new(store.reader().unwrap(), id.clone()));
     let last = history.head_seq().unwrap();
     let (_keep, head) = tokio::sync::watch::channel(last);
-    let view = SessionView {
-        id,
-        history,
-        head,
-        commands: None,
-        start_at: Some(Seq(last.0 / 2)),
-        plays: false,
-        bookmarks: Vec::new(),
-        note: None,
-        actions: None,
-        asks_fork: false,
-        target: None,
-    };
+    let view =
+        SessionView { start_at: Some(Seq(last.0 / 2)), ..SessionView::new(id, history, head) };
     let settings = UiSettings {
         theme: Theme::default(),
         keys: KeyOverrides::default(),

@@ -3,9 +3,6 @@
 //! The run is the one that comes with the program, the plan is made by the built-in planner, and the clock is
 //! fixed, so that the same program draws the same pictures. A directory may be named instead of `assets`.
 
-#[path = "pictures/svg.rs"]
-mod svg;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,7 +17,7 @@ use planwright_state::replay::{History, MemorySource};
 use planwright_store::exchange::demo_run;
 use planwright_tui::{
     ColorDepth, HomePreview, HomeView, KeyOverrides, OpenSession, SessionListItem, SessionPreview,
-    SessionView, Theme, UiSettings,
+    SessionView, Theme, UiSettings, frame_picture,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -82,18 +79,10 @@ fn run(
 ) -> Result<String, Box<dyn std::error::Error>> {
     let (id, records) = demo_run::load_demo_run()?;
     let head = records.last().map_or(Seq::START, |record| record.seq);
+    let history = History::new(MemorySource::new(records));
     let view = SessionView {
-        id,
-        history: History::new(MemorySource::new(records)),
-        head: tokio::sync::watch::channel(head).1,
-        commands: None,
         start_at: Some(at),
-        plays: false,
-        bookmarks: Vec::new(),
-        actions: None,
-        asks_fork: false,
-        target: None,
-        note: None,
+        ..SessionView::new(id, history, tokio::sync::watch::channel(head).1)
     };
     let mut screen = SessionPreview::open(view, &settings())?;
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
@@ -103,14 +92,14 @@ fn run(
     }
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
     screen.draw(&mut buf)?;
-    Ok(svg::picture(&buf))
+    Ok(frame_picture(&buf))
 }
 
 fn home(view: &HomeView, width: u16, height: u16) -> Result<String, Box<dyn std::error::Error>> {
     let mut screen = HomePreview::open(Arc::new(view.clone()), &settings())?;
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
     screen.draw(&mut buf)?;
-    Ok(svg::picture(&buf))
+    Ok(frame_picture(&buf))
 }
 
 /// What a new user sees.

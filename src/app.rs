@@ -9,9 +9,11 @@ mod gate_options;
 pub(crate) mod home;
 pub(crate) mod inbox;
 mod installed_agents;
+mod leftover_output;
 mod models;
 mod new_session;
 pub(crate) mod options;
+pub(crate) mod otlp_feed;
 pub(crate) mod own_agents;
 mod own_time_items;
 mod plan_secrets;
@@ -24,6 +26,7 @@ mod screen_terminal;
 mod secrets;
 pub(crate) mod session_actions;
 mod settings_store;
+pub(crate) mod spare_reader;
 mod themes;
 pub(crate) mod today;
 pub(crate) mod toolbox;
@@ -275,7 +278,9 @@ impl App {
             return executor;
         }
         let cap = self.settings.output_cap_mb.value.saturating_mul(1024 * 1024);
-        executor.with_spools(SpoolDirectory::in_data_dir(data_dir), cap)
+        executor
+            .with_spools(SpoolDirectory::in_data_dir(data_dir), cap)
+            .with_spare_reader(spare_reader::spare_reader())
     }
 
     /// Removes what the attempts of a session kept.

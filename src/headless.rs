@@ -20,16 +20,18 @@ use planwright_model::{
     Request, RequestId, RequestKind, Seq, SessionId, StageAssessment,
 };
 use planwright_state::replay::{History, RecordSourceError};
-use planwright_state::trace::{TraceEntry, TraceEntryKind};
+use planwright_state::trace::TraceEntry;
 use planwright_state::{
     OpenRequest, PlannedCommand, PlanningSlice, RunPhase, SessionState, TaskStatus,
 };
 use planwright_text as text;
 use progress::HeadlessProgress;
+use readable_lines::ReadableLines;
 
 pub(crate) mod drafted_commands;
 mod plan_printing;
 pub(crate) mod progress;
+pub(crate) mod readable_lines;
 pub(crate) mod reply;
 pub(crate) mod run_reports;
 
@@ -158,6 +160,9 @@ pub(crate) trait LineSink {
         Ok(())
     }
 
+    /// Where the further lines begin of one that is too long.
+    fn set_hanging(&mut self, _column: usize) {}
+
     /// Says something beside the lines, which others may read.
     fn write_notice(&mut self, _text: &str) {}
 }
@@ -202,6 +207,7 @@ pub(crate) struct SessionFollower<L> {
     /// Questions are waited with until somebody answers them from elsewhere.
     pub waits_for_answers: bool,
     pub time_zone: jiff::tz::TimeZone,
+    pub readable: ReadableLines,
     pub progress: HeadlessProgress,
     pub plans: PlanPrinting,
 }
@@ -296,10 +302,18 @@ impl<L: LineSink> SessionFollower<L> {
         loop {
             let records = self.history.records_after(self.state.seq, head)?;
             if records.is_empty() {
-                return Ok(());
+                return self.print_skips();
             }
             records.iter().try_for_each(|record| self.apply_record(record))?;
         }
+    }
+
+    /// Prints the tasks that were skipped because of others.
+    fn print_skips(&mut self) -> Result<(), HeadlessError> {
+        for line in self.readable.take_skips(&self.state) {
+            self.lines.write_line(&line)?;
+        }
+        Ok(())
     }
 
     fn apply_record(&mut self, record: &Record) -> Result<(), HeadlessError> {
@@ -307,8 +321,12 @@ impl<L: LineSink> SessionFollower<L> {
         match &record.event {
             Event::Run(RunEvent::Started { .. })
             | Event::Plan(PlanEvent::ApprovalCarried { .. }) => self.expects_start = false,
-            Event::Plan(PlanEvent::Proposed { .. }) if self.expects_plan.is_some() => {
-                self.expects_start = self.expects_plan.take().unwrap_or(false);
+            Event::Plan(PlanEvent::Proposed { .. }) => {
+                self.readable.fit_plan(&self.state);
+                self.lines.set_hanging(self.readable.body_column());
+                if let Some(starts) = self.expects_plan.take() {
+                    self.expects_start = starts;
+                }
             }
             // What was refused has not been answered.
             Event::Approval(ApprovalEvent::Refused { .. }) => {
@@ -330,6 +348,12 @@ impl<L: LineSink> SessionFollower<L> {
     }
 
     fn print_record(&mut self, record: &Record) -> Result<(), HeadlessError> {
+        if matches!(self.format, HeadlessFormat::Text | HeadlessFormat::Progress) {
+            if self.readable.keep_skip(record) {
+                return Ok(());
+            }
+            self.print_skips()?;
+        }
         match self.format {
             HeadlessFormat::Json => {
                 if let Ok(json) = record_json(&self.session, record) {
@@ -340,7 +364,7 @@ impl<L: LineSink> SessionFollower<L> {
             }
             HeadlessFormat::Quiet => {}
             HeadlessFormat::Progress => {
-                for line in self.progress.record_lines(record, &self.state, &self.time_zone) {
+                for line in self.progress.record_lines(record, &self.state, &self.readable) {
                     self.lines.write_line(&line)?;
                 }
             }
@@ -353,10 +377,10 @@ impl<L: LineSink> SessionFollower<L> {
                 };
                 if let Some((_, text)) = spooled {
                     for line in text.lines() {
-                        self.lines.write_line(&format!("{:32} {}", "", text::clean_line(line)))?;
+                        self.lines.write_line(&self.readable.body_line(line))?;
                     }
                 } else if let Some(entry) = TraceEntry::from_record_in(record, &self.state) {
-                    self.lines.write_line(&readable_line(&entry, &self.time_zone))?;
+                    self.lines.write_line(&self.readable.entry_line(&entry))?;
                 }
             }
         }
@@ -448,31 +472,6 @@ pub(crate) fn record_json(
     let mut value = serde_json::to_value(record)?;
     value["session"] = session.as_str().into();
     serde_json::to_string(&value)
-}
-
-/// The column in which the body of a readable line begins.
-pub(crate) const BODY: usize = 33;
-
-/// One line for a person.
-pub(crate) fn readable_line(entry: &TraceEntry, time_zone: &jiff::tz::TimeZone) -> String {
-    let time = entry.at.to_zoned(time_zone.clone()).strftime("%H:%M:%S").to_string();
-    let task = entry.task.as_ref().map(ToString::to_string).unwrap_or_default();
-    let task = text::clean_line(&task).into_owned();
-    let glyph = match entry.kind {
-        TraceEntryKind::Thought => "~",
-        TraceEntryKind::Action => ">",
-        TraceEntryKind::Observed => "<",
-        _ => " ",
-    };
-    let body = match (&entry.body, entry.kind) {
-        // Output is shown whole: it is what a script's reader came for.
-        (Some(body), TraceEntryKind::Observed) => {
-            text::clean_text(body).replace('\n', "\n                                 ")
-        }
-        // The word of its kind stands before it.
-        _ => text::clean_line(entry.text_after_label()).into_owned(),
-    };
-    format!("{time}  {task:<10} {glyph} {:<9} {body}", entry.kind.label()).trim_end().to_owned()
 }
 
 /// What waits for the person, as one object.

@@ -9,5 +9,8 @@ fn main() -> std::process::ExitCode {
         eprintln!("planwright: warning: {problem}");
     }
     planwright_tools::sandbox::protect_self();
+    if planwright_tools::process::is_spare_reader() {
+        return planwright_tools::process::spare_reader_main();
+    }
     planwright::main()
 }

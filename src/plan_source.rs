@@ -9,23 +9,45 @@ use planwright_plan::plan_file::{
     MAX_BYTES, PlanFile, PlanFileError, PlanFileFormat, PlanFileInputs, decode_text,
     parse_with_inputs,
 };
+use planwright_text::Redactor;
 
 /// Reads a plan file with values for its parameters and the names of the person's own agents. The ending of its name decides the format.
 pub(crate) fn read_plan_file(
     path: &Path,
     params: &BTreeMap<String, String>,
     agents: Vec<String>,
+    redactor: &Redactor,
 ) -> Result<PlanFile, PlanFileError> {
     let (name, text) = read_plan_text(path)?;
     let include = |name: &str| read_included(path, name);
+    let find_secret = |text: &str| describe_secret(text, redactor);
     let inputs = PlanFileInputs {
         params: params.clone(),
         env: &read_variable,
         include: &include,
+        find_secret: &find_secret,
         needs_all: true,
         agents: Some(agents),
     };
     parse_with_inputs(&text, PlanFileFormat::detect(&name, &text), &name, &inputs)
+}
+
+/// What is wrong with a text that holds a secret, and what to do about it.
+pub(crate) fn describe_secret(text: &str, redactor: &Redactor) -> Option<(String, String)> {
+    if !redactor.would_change(text) {
+        return None;
+    }
+    let Some(name) = redactor.find_variable(text) else {
+        let fix = "Keep it out of the plan: put it in an environment variable, or name where it comes from in `secrets`.";
+        return Some(("holds what looks like a secret".to_owned(), fix.to_owned()));
+    };
+    let name = planwright_text::clean_line(name);
+    Some((
+        format!("holds the value of the environment variable {name}, which is kept secret"),
+        format!(
+            "Write ${name} instead. If it is not a secret, start without it: env -u {name} planwright."
+        ),
+    ))
 }
 
 /// Reads a plan file to look at it: values that only a run has are left open.
@@ -120,7 +142,8 @@ mod tests {
     fn files_are_read_by_their_ending() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("todo.md");
-        let read_plan_file = |path: &Path| read_plan_file(path, &BTreeMap::new(), Vec::new());
+        let read_plan_file =
+            |path: &Path| read_plan_file(path, &BTreeMap::new(), Vec::new(), &Redactor::default());
         std::fs::write(&path, "- [ ] One\n").unwrap();
         assert_eq!(read_plan_file(&path).unwrap().plan.tasks[0].id.as_str(), "one");
         std::fs::write(&path, b"- \xff").unwrap();

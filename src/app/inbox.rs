@@ -1,7 +1,7 @@
 //! Answers and commands from other processes: the holder of a session takes them, everybody else leaves them.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use planwright_engine::{LeftCommand, SessionHandle};
 use planwright_model::event::{AgentEvent, ApprovalEvent, Command, Event, PlanningEvent};
@@ -13,6 +13,8 @@ use planwright_store::{InboxAnswer, InboxKey, InboxLetter, SideWrite, Store, Sto
 
 /// How often the holder looks.
 const HOLDER_POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// How often the holder shows that it is at work.
+const LIFE_INTERVAL: Duration = Duration::from_secs(1);
 /// How often the sender looks whether its answer was taken.
 const SENDER_POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long a command that was taken may take to be refused.
@@ -51,6 +53,7 @@ struct LetterForwarder {
 impl LetterForwarder {
     async fn run(mut self, before: Vec<LeftCommand>) {
         let mut found = before;
+        let mut life_due = Instant::now();
         loop {
             let Some(letters) = self.letters.upgrade() else { return };
             for letter in found {
@@ -63,7 +66,14 @@ impl LetterForwarder {
             }
             drop(letters);
             tokio::time::sleep(HOLDER_POLL_INTERVAL).await;
+            let shows_life = Instant::now() >= life_due;
+            if shows_life {
+                life_due = Instant::now() + LIFE_INTERVAL;
+            }
             let looked = tokio::task::spawn_blocking(move || {
+                if shows_life {
+                    self.show_sign_of_life();
+                }
                 let found = self.new_commands();
                 (self, found)
             });
@@ -106,6 +116,13 @@ impl LetterForwarder {
         };
         self.forwarded.retain(|key| found.iter().any(|letter| letter.key == *key));
         Ok(found)
+    }
+
+    /// Tells those who watch the session that this process still reads its inbox.
+    fn show_sign_of_life(&self) {
+        if let Err(error) = self.store.show_sign_of_life(&self.session) {
+            tracing::debug!(%error, "nobody can see that this process is at work");
+        }
     }
 
     fn remove_letter(&self, key: InboxKey) {
@@ -221,8 +238,8 @@ pub(crate) fn deliver_command(
     let mut seen = history.head_seq()?;
     let key = store.post_answer(id, command_letter(command)?)?;
     let reader = store.reader()?;
-    let begun = std::time::Instant::now();
-    let mut taken: Option<std::time::Instant> = None;
+    let begun = Instant::now();
+    let mut taken: Option<Instant> = None;
     loop {
         std::thread::sleep(SENDER_POLL_INTERVAL);
         let head = history.head_seq()?;
@@ -236,7 +253,7 @@ pub(crate) fn deliver_command(
             }
         }
         if taken.is_none() && !reader.is_answer_waiting(key)? {
-            taken = Some(std::time::Instant::now());
+            taken = Some(Instant::now());
         }
         if taken.is_some_and(|at| at.elapsed() >= REFUSAL_WAIT) {
             return Ok(AnswerDelivery::Taken);
@@ -273,7 +290,7 @@ fn deliver_letter(
     let before = history.head_seq()?;
     let key = store.post_answer(id, letter)?;
     let reader = store.reader()?;
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     let mut seen = before;
     loop {
         std::thread::sleep(SENDER_POLL_INTERVAL);

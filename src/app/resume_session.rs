@@ -1,22 +1,22 @@
 //! Resuming a saved session: what its process left behind is ended, its state is read, and the engine goes on with it.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::leftover_output::LeftoverOutput;
 use super::new_session::{SessionBuilder, require_events};
 use super::plan_session::needs_agents;
 use super::{App, inbox, session_history};
 use crate::console::CliProblem;
 use crate::console::PROGRAM;
-use planwright_engine::resume::{ResumeMode, end_leftover_processes, resume_events};
+use planwright_engine::resume::{ResumeMode, RunLeftovers, end_leftover_processes, resume_events};
 use planwright_engine::{self as engine, SessionChannel, SessionHandle};
+use planwright_model::SessionId;
 use planwright_model::event::{Event, SessionEvent};
-use planwright_model::{CallId, SessionId, TaskId};
-use planwright_spool::{SpoolContent, SpoolDirectory, SpoolError};
+use planwright_spool::SpoolDirectory;
 use planwright_state::SessionState;
 use planwright_store::{Journal, SessionInfo, Store};
-use planwright_text::{clean_line, truncate_end};
+use planwright_tools::process;
 
 /// How a saved session is resumed.
 #[derive(Debug)]
@@ -52,7 +52,9 @@ impl App {
         let (state, channel) = current_state(store, &journal, id, shown)?;
         let mut leftovers = end_leftover_processes(id, &state);
         let spools = store.reader()?.output_spools();
-        leftovers.printed = printed_lines(&spools, id, &state);
+        let printed = LeftoverOutput::read(&spools, id, &state);
+        remove_dead_pipes(&spools, id, &state, &leftovers);
+        leftovers.printed = printed.last_lines;
         let place = workspace.unwrap_or(Path::new(&state.session.workspace));
         let app = match &state.plan.current {
             Some(current) => self.with_plan_secrets(&current.plan, place).or_else(|error| {
@@ -73,6 +75,8 @@ impl App {
         session.equip_resumed(&state, interactive).await?;
         let SessionBuilder { app, options, .. } = session;
         let mut first = resume_events(&state, &leftovers, mode, options.jobs, PROGRAM);
+        // The opening comes first, then what nobody could journal before it.
+        first.splice(1..1, printed.events);
         first.extend(app.agents_event(&state));
         first.extend(app.changed_limits_event(&state));
         first.extend(app.project_notice_event());
@@ -85,43 +89,6 @@ impl App {
         inbox::forward_answers(store, &mut handle);
         Ok((handle, state))
     }
-}
-
-/// What commands printed whose end nobody saw: their spools have it even if the journal does not.
-fn printed_lines(
-    spools: &SpoolDirectory,
-    id: &SessionId,
-    state: &SessionState,
-) -> BTreeMap<TaskId, (u64, String)> {
-    let mut printed = BTreeMap::new();
-    for (task, row) in state.tasks.iter() {
-        let Some(open) = row.call.as_deref().filter(|_| row.is_at_work()) else { continue };
-        match count_lines(spools, id, &open.call) {
-            Ok(Some((lines, last))) if lines >= open.output_lines => {
-                printed.insert(task.clone(), (lines, last));
-            }
-            Ok(_) => {}
-            Err(error) => tracing::warn!(%error, "the output of a call in doubt cannot be read"),
-        }
-    }
-    printed
-}
-
-fn count_lines(
-    spools: &SpoolDirectory,
-    id: &SessionId,
-    call: &CallId,
-) -> Result<Option<(u64, String)>, SpoolError> {
-    let Some(mut reader) = spools.open(id, call, 0)? else { return Ok(None) };
-    let (mut lines, mut last) = (0, String::new());
-    while let Some(piece) = reader.next_piece()? {
-        let SpoolContent::Text { text, .. } = piece.content else { continue };
-        lines += text.lines().count() as u64;
-        if let Some(line) = text.lines().rfind(|line| !line.trim().is_empty()) {
-            last = truncate_end(&clean_line(line), 200).into_owned();
-        }
-    }
-    Ok(Some((lines, last)))
 }
 
 impl SessionBuilder<'_> {
@@ -143,6 +110,21 @@ impl SessionBuilder<'_> {
             self.equip(&models).await?;
         }
         Ok(())
+    }
+}
+
+/// Commands that have ended need their pipes no more; those that are still running print into them.
+fn remove_dead_pipes(
+    spools: &SpoolDirectory,
+    id: &SessionId,
+    state: &SessionState,
+    leftovers: &RunLeftovers,
+) {
+    for (task, row) in state.tasks.iter() {
+        let is_alive = leftovers.alive.get(task).is_some_and(|alive| !alive.is_empty());
+        if let Some(open) = row.call.as_deref().filter(|_| row.is_at_work() && !is_alive) {
+            process::remove_dead_pipes(spools, id, &open.call);
+        }
     }
 }
 

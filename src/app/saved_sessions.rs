@@ -1,5 +1,8 @@
 //! Finding saved sessions, reading their past, and following one that another process writes.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::console::CliProblem;
@@ -57,32 +60,43 @@ pub(crate) fn watch_note(store: &Store, id: &SessionId) -> anyhow::Result<Option
     Ok(store.lease_holder(id)?.map(|holder| watched_words(&holder)))
 }
 
-/// Follows a session that another process may write: the number of its last durable event, looked at thirty times a second, which
-/// costs a page of the database each.
-/// Ends when that process does.
-pub(crate) fn follow_session(
-    store: &Store,
-    id: &SessionId,
-) -> anyhow::Result<watch::Receiver<Seq>> {
-    let (sender, receiver) = watch::channel(store.session_info(id)?.head);
-    if store.lease_holder(id)?.is_none() {
+/// A session that is followed, whoever works on it.
+#[derive(Debug)]
+pub(crate) struct FollowedSession {
+    /// The number of its last durable event. Closed once nobody works on it any more.
+    pub(crate) head: watch::Receiver<Seq>,
+    /// When the process that works on it was last at work, where one does; `None` while it has not told.
+    pub(crate) sign_of_life: Option<watch::Receiver<Option<Timestamp>>>,
+}
+
+/// How often it is looked whether there is more: so often that output is on an attached screen within 50 ms of being written.
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(30);
+
+/// Follows a session that another process may write. A look costs a page of the database.
+pub(crate) fn follow_session(store: &Store, id: &SessionId) -> anyhow::Result<FollowedSession> {
+    let (head_in, head) = watch::channel(store.session_info(id)?.head);
+    let Some(holder) = store.lease_holder(id)? else {
         // Nobody writes it: a saved run costs nothing while it is looked at.
-        return Ok(receiver);
-    }
-    let mut watch_rows = store.reader()?.watch_session(id.clone());
+        return Ok(FollowedSession { head, sign_of_life: None });
+    };
+    let (life_in, sign_of_life) = watch::channel(store.last_sign_of_life(id, &holder));
+    let mut session = store.reader()?.watch_session(id.clone());
+    let (store, id) = (store.clone(), id.clone());
     tokio::spawn(async move {
-        let mut ticks = tokio::time::interval(std::time::Duration::from_millis(30));
-        let mut written = true;
+        let mut ticks = tokio::time::interval(FOLLOW_INTERVAL);
+        let mut is_written = true;
         // The last look comes after the writer has left, so that nothing it wrote is missed.
-        while written && !sender.is_closed() {
+        while is_written && !head_in.is_closed() {
             ticks.tick().await;
-            let polled = watch_rows.has_writer().and_then(|found| {
-                written = found;
-                watch_rows.poll_head()
+            let polled = session.writer().and_then(|writer| {
+                is_written = writer.is_some();
+                let seen = writer.and_then(|writer| store.last_sign_of_life(&id, &writer));
+                life_in.send_if_modified(|known| std::mem::replace(known, seen) != seen);
+                session.poll_head()
             });
             match polled {
                 Ok(Some(head)) => {
-                    sender.send_replace(head);
+                    head_in.send_replace(head);
                 }
                 Ok(None) => {}
                 // The screen keeps what it shows; the log tells why it no longer moves.
@@ -93,5 +107,5 @@ pub(crate) fn follow_session(
             }
         }
     });
-    Ok(receiver)
+    Ok(FollowedSession { head, sign_of_life: Some(sign_of_life) })
 }

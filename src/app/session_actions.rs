@@ -11,7 +11,7 @@ use planwright_state::replay::fork::ForkPlan;
 use planwright_store::{OpenMode, Store};
 use planwright_text::Redactor;
 use planwright_tui::{
-    ComparableSession, CompareView, EventBookmark, SessionActions, SessionExport,
+    ComparableSession, CompareView, EventBookmark, SessionActions, SessionExport, ViewFormat,
 };
 
 /// Answers screens from the store. It is opened for each request, so that looking at a saved run keeps nothing open.
@@ -107,6 +107,18 @@ impl SessionActions for StoreSessionActions {
         let text = self.with_store(OpenMode::ReadOnly, |store| {
             super::exports::export_text(store, session, export)
         })?;
+        std::fs::write(self.output_dir.join(&name), text)
+            .map(|()| format!("Exported to {name}"))
+            .map_err(|error| format!("Can't write {name}: {error}"))
+    }
+
+    fn export_view(
+        &self,
+        session: &SessionId,
+        format: ViewFormat,
+        text: &str,
+    ) -> Result<String, String> {
+        let name = format!("planwright-{}-view.{}", session.short_id(), format.file_ending());
         std::fs::write(self.output_dir.join(&name), text)
             .map(|()| format!("Exported to {name}"))
             .map_err(|error| format!("Can't write {name}: {error}"))

@@ -4,16 +4,17 @@ use clap::Args;
 use tokio::sync::watch;
 
 use super::guard::require_person;
-use super::session::{block_on, open_session, require_screen, session_exit};
+use super::session::{block_on, open_session, print_summary, require_screen, session_exit};
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::session_actions::session_bookmarks;
 use crate::app::{self, App, inbox};
-use crate::headless::{readable_line, record_json};
+use crate::headless::readable_lines::ReadableLines;
+use crate::headless::record_json;
 use planwright_model::{Seq, SessionId};
 use planwright_state::SessionState;
 use planwright_state::trace::TraceEntry;
 use planwright_store::{LeaseHolder, Store};
-use planwright_tui::{self as tui, ExitReason, SessionView};
+use planwright_tui::{self as tui, ExitReason, SessionTarget, SessionView, UiSettings};
 
 #[derive(Debug, Args)]
 pub(crate) struct AttachArgs {
@@ -46,7 +47,7 @@ pub(super) fn execute_attach(shared: &SharedArgs, args: &AttachArgs) -> anyhow::
     })
 }
 
-/// The screen of a run elsewhere. What is done on it goes to the process that works on the run.
+/// The screen of a run elsewhere, and what its end means for the exit code.
 async fn show_attached(
     shared: &SharedArgs,
     app: &App,
@@ -55,36 +56,44 @@ async fn show_attached(
     holder: &LeaseHolder,
 ) -> anyhow::Result<CliExit> {
     let settings = app.watched_settings(shared)?;
-    let (commands, forwarding) = inbox::open_command_channel(store, id);
-    let view = SessionView {
-        id: id.clone(),
-        history: app::session_history(store, id)?,
-        head: app::follow_session(store, id)?,
-        bookmarks: session_bookmarks(store, id)?,
-        actions: Some(app.session_actions()?),
-        asks_fork: false,
-        target: None,
-        commands: Some(commands),
-        start_at: None,
-        plays: false,
-        note: Some(format!("running in process {} on {}", holder.pid, holder.host)),
-    };
-    let shown = if shared.plain {
-        tui::run_plain(view, settings.time_zone.clone()).await
-    } else {
-        tui::run_session(view, &settings).await
-    };
-    // The last command, such as the one that stops the run, is on its way before this process ends.
-    forwarding.await?;
-    let exit = shown?;
-    if !exit.summary.is_empty() {
-        StdoutWriter::new().write_lines(&exit.summary)?;
-    }
+    let exit = run_attached_screen(shared, app, store, (id, holder), &settings, None).await?;
     match exit.reason {
         ExitReason::Signal(signal) => Ok(CliExit::for_signal(signal)),
         _ if store.lease_holder(id)?.is_some() => Ok(CliExit::Success),
         _ => ended_exit(store, id),
     }
+}
+
+/// Shows a run elsewhere until its screen is left. What is done on it goes to the process that works on the run.
+pub(super) async fn run_attached_screen(
+    shared: &SharedArgs,
+    app: &App,
+    store: &Store,
+    (id, holder): (&SessionId, &LeaseHolder),
+    settings: &UiSettings,
+    target: Option<SessionTarget>,
+) -> anyhow::Result<tui::SessionExit> {
+    let (commands, forwarding) = inbox::open_command_channel(store, id);
+    let followed = app::follow_session(store, id)?;
+    let history = app::session_history(store, id)?;
+    let view = SessionView {
+        bookmarks: session_bookmarks(store, id)?,
+        actions: Some(app.session_actions()?),
+        target,
+        commands: Some(commands),
+        note: Some(format!("running in process {} on {}", holder.pid, holder.host)),
+        sign_of_life: followed.sign_of_life,
+        ..SessionView::new(id.clone(), history, followed.head)
+    };
+    let shown = if shared.plain {
+        tui::run_plain(view, settings.time_zone.clone()).await
+    } else {
+        tui::run_session(view, settings).await
+    };
+    // The last command, such as the one that stops the run, is on its way before this process ends.
+    forwarding.await?;
+    print_summary(&shown);
+    Ok(shown?)
 }
 
 fn ended_exit(store: &Store, id: &SessionId) -> anyhow::Result<CliExit> {
@@ -99,11 +108,12 @@ async fn print_new_records(
     store: &Store,
     id: &SessionId,
 ) -> anyhow::Result<CliExit> {
-    let mut head: watch::Receiver<Seq> = app::follow_session(store, id)?;
+    let mut head: watch::Receiver<Seq> = app::follow_session(store, id)?.head;
     let mut history = app::session_history(store, id)?;
     let seen = *head.borrow_and_update();
     let mut state = SessionState::clone(&*history.state_at(seen)?);
-    let zone = crate::config::time_zone();
+    let mut readable = ReadableLines::new(crate::config::time_zone());
+    readable.fit_plan(&state);
     let mut out = StdoutWriter::new();
     loop {
         let is_over = head.changed().await.is_err();
@@ -117,11 +127,18 @@ async fn print_new_records(
                 state.apply(record);
                 if shared.json {
                     out.write_line(&record_json(id, record)?)?;
-                } else if let Some(entry) = TraceEntry::from_record_in(record, &state) {
-                    out.write_line(&readable_line(&entry, &zone))?;
+                    continue;
+                }
+                if readable.keep_skip(record) {
+                    continue;
+                }
+                readable.take_skips(&state).iter().try_for_each(|line| out.write_line(line))?;
+                if let Some(entry) = TraceEntry::from_record_in(record, &state) {
+                    out.write_line(&readable.entry_line(&entry))?;
                 }
             }
         }
+        readable.take_skips(&state).iter().try_for_each(|line| out.write_line(line))?;
         if is_over {
             return ended_exit(store, id);
         }

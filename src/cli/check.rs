@@ -6,7 +6,10 @@ use clap::Args;
 
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::App;
-use crate::plan_source::{read_included, read_plan_text, read_variable, split_params};
+use crate::plan_source::{
+    describe_secret, read_included, read_plan_text, read_variable, split_params,
+};
+use planwright_model::{Severity, Violation};
 use planwright_plan::plan_file::{PlanFileFormat, PlanFileInputs};
 use planwright_plan::plan_file_schedule::LocalContext;
 use planwright_plan::{check, grammar};
@@ -39,10 +42,18 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
             .into());
     }
     let include = |name: &str| read_included(file, name);
-    // A config that cannot be read says nothing about agents; other commands tell.
-    let agents = App::settings_only(shared).ok().map(|app| app.agent_names());
-    let inputs =
-        PlanFileInputs { params, env: &read_variable, include: &include, needs_all: false, agents };
+    // Whether a plan is valid does not depend on settings that cannot be read; only their secrets and agents are unknown then.
+    let app = App::settings_only(shared).ok();
+    let redactor = app.as_ref().map(App::redactor).unwrap_or_default();
+    let find_secret = |text: &str| describe_secret(text, &redactor);
+    let inputs = PlanFileInputs {
+        params,
+        env: &read_variable,
+        include: &include,
+        find_secret: &find_secret,
+        needs_all: false,
+        agents: app.map(|app| app.agent_names()),
+    };
     let format = PlanFileFormat::detect(&name, &text);
     let mut report = check::check_with_inputs(&text, format, &name, &inputs, |tool| {
         builtin::is_known_builtin(&tools, tool)
@@ -56,7 +67,22 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
             out.write_line(&line)?;
         }
     }
-    Ok(if report.valid { CliExit::Success } else { CliExit::Failed })
+    Ok(check_exit(&report))
+}
+
+/// The rules that a file must follow to be read at all. The others are about plans that could be read.
+const RULES_OF_FILES: [&str; 4] = ["bad_value", "unknown_field", "cycle", "duplicate_id"];
+
+/// A file that cannot run is a mistake in what was asked for, as it is for `run`.
+fn check_exit(report: &check::CheckReport) -> CliExit {
+    let cannot_run = |violation: &Violation| {
+        violation.severity != Severity::Warning && RULES_OF_FILES.contains(&&*violation.rule)
+    };
+    match report.violations.iter().any(cannot_run) {
+        true => CliExit::Usage,
+        false if report.valid => CliExit::Success,
+        false => CliExit::Failed,
+    }
 }
 
 fn explain_rule(rule: &str) -> anyhow::Result<CliExit> {

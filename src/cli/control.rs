@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use jiff::Timestamp;
 
 use super::guard::require_person;
 use super::session::{block_on, open_session};
@@ -13,6 +14,8 @@ use planwright_model::event::{CloseReason, Command};
 use planwright_model::{SessionId, TaskId};
 use planwright_store::Store;
 use planwright_text::clean_line;
+use planwright_text::units::format_clock;
+use planwright_tui::SILENCE;
 
 /// How long a run may take to stop its tasks; they have two seconds to end by themselves.
 const STOP_PATIENCE: Duration = Duration::from_secs(30);
@@ -49,12 +52,16 @@ pub(super) fn execute_ps(shared: &SharedArgs, _args: &PsArgs) -> anyhow::Result<
             let Some(holder) = store.lease_holder(&info.id)? else { continue };
             any = true;
             let summary = &info.summary;
+            let life = store.last_sign_of_life(&info.id, &holder);
+            let silent = life.map(|at| Timestamp::now().duration_since(at).unsigned_abs());
+            let silent = silent.filter(|silent| *silent >= SILENCE).map(|silent| silent.as_secs());
             out.write_line(&if shared.json {
                 serde_json::json!({
                     "session": info.id,
                     "pid": holder.pid,
                     "host": holder.host,
                     "since": holder.since,
+                    "silent_seconds": silent,
                     "status": summary.status,
                     "done": summary.done,
                     "total": summary.total,
@@ -63,8 +70,12 @@ pub(super) fn execute_ps(shared: &SharedArgs, _args: &PsArgs) -> anyhow::Result<
                 })
                 .to_string()
             } else {
+                let note = silent.map_or(String::new(), |seconds| {
+                    let ago = format_clock(Duration::from_secs(seconds));
+                    format!("  (stopped responding {ago} ago)")
+                });
                 format!(
-                    "{}  {:>7}  {:<10}  {:>9}  {}",
+                    "{}  {:>7}  {:<10}  {:>9}  {}{note}",
                     info.id.short_id(),
                     holder.pid,
                     summary.status,

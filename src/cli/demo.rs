@@ -58,18 +58,10 @@ pub(super) fn execute_demo(shared: &SharedArgs, args: &DemoArgs) -> anyhow::Resu
     block_on(async {
         let settings = app.watched_settings(shared)?;
         let view = SessionView {
-            id,
-            history,
-            head: tokio::sync::watch::channel(head).1,
-            bookmarks: Vec::new(),
-            actions: None,
-            asks_fork: false,
-            target: None,
-            commands: None,
             start_at: Some(Seq(at)),
             // Whoever names an event wants to look at it.
             plays: args.at.is_none(),
-            note: None,
+            ..SessionView::new(id, history, tokio::sync::watch::channel(head).1)
         };
         match show_recorded_run(view, &settings).await? {
             CliExit::Success if ask_to_run()? => run_demo_plan(shared, &app).await,
@@ -125,7 +117,8 @@ async fn run_demo_plan(shared: &SharedArgs, app: &App) -> anyhow::Result<CliExit
         .map_err(|cycle| CliProblem::failed(format!("tasks wait for each other: {cycle}")))?;
     let facts = resolved.to_facts(&read.plan.tasks);
     let (plan, normalization) = (read.plan, read.normalization);
-    let ready = ReadyPlan { plan, facts, normalization, file: None };
+    let missing = Vec::new();
+    let ready = ReadyPlan { plan, facts, normalization, missing, file: None };
     let workspace = app.require_data_dir()?.join("demo");
     std::fs::create_dir_all(&workspace)
         .with_context(|| format!("making {}", workspace.display()))?;

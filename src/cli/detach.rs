@@ -76,6 +76,11 @@ pub(super) fn leave_terminal() {
 /// Tells whoever started this process which session it works on. Nobody reads anything after that.
 pub(super) fn announce_session(id: &SessionId) -> anyhow::Result<()> {
     StdoutWriter::new().write_line(id.as_str())?;
+    close_standard_streams()
+}
+
+/// Whatever is printed from now on goes nowhere, and nothing can be read.
+pub(super) fn close_standard_streams() -> anyhow::Result<()> {
     let nowhere =
         OpenOptions::new().read(true).write(true).open("/dev/null").context("opening /dev/null")?;
     rustix::stdio::dup2_stdin(&nowhere).context("closing standard input")?;

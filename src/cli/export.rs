@@ -12,6 +12,7 @@ use super::session::block_on;
 use super::sessions::session_records;
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::exports::export_text;
+use crate::app::otlp_feed::Collector;
 use crate::app::{self, App};
 use planwright_model::SessionId;
 use planwright_state::execution_result::ExecutionResult;
@@ -101,8 +102,9 @@ pub(super) fn execute_export(shared: &SharedArgs, args: &ExportArgs) -> anyhow::
                 .with_remedy("add --format otlp, or name a file with -o")
                 .into());
         }
+        let collector = Collector::new(endpoint)?;
         let spans = export_text(&store, &id, SessionExport::RunSpans)?;
-        return block_on(send_spans(endpoint, spans));
+        return block_on(send_spans(&collector, spans));
     }
     match args.format {
         ExportFormat::Jsonl | ExportFormat::JsonlZst => {
@@ -122,45 +124,11 @@ pub(super) fn execute_export(shared: &SharedArgs, args: &ExportArgs) -> anyhow::
     Ok(CliExit::Success)
 }
 
-#[cfg(not(feature = "web"))]
-#[expect(clippy::unused_async, reason = "the same signature as with an HTTP client")]
-async fn send_spans(_endpoint: &str, _spans: String) -> anyhow::Result<CliExit> {
-    Err(CliProblem::failed("this build cannot send spans")
-        .with_remedy("rebuild with --features web, or write them to a file with -o")
-        .into())
-}
-
-/// Sends spans to a collector by OTLP over HTTP.
-#[cfg(feature = "web")]
-async fn send_spans(endpoint: &str, spans: String) -> anyhow::Result<CliExit> {
-    /// How long a collector may take.
-    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
-    let base = endpoint.trim_end_matches('/');
-    let url =
-        if base.ends_with("/v1/traces") { base.to_owned() } else { format!("{base}/v1/traces") };
-    let unsent = |what: String| {
-        CliProblem::failed(format!("the spans were not taken by {url}: {what}"))
-            .with_remedy("check the address, or write them to a file with -o")
-    };
-    let client = reqwest::Client::builder()
-        .timeout(PATIENCE)
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .context("preparing the connection")?;
-    let request = client
-        .post(&url)
-        .header(reqwest::header::CONTENT_TYPE, "application/json")
-        .body(spans.trim_end().to_owned());
-    let answer = request.send().await.map_err(|error| {
-        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
-        unsent(format!("{}{}", error.without_url(), cause.unwrap_or_default()))
-    })?;
-    let status = answer.status();
-    if !status.is_success() {
-        return Err(unsent(format!("it answered {status}")).into());
-    }
-    StdoutWriter::new()
-        .write_line(&format!("the spans were taken by {}", planwright_text::clean_line(&url)))?;
+/// Sends spans to a collector.
+async fn send_spans(collector: &Collector, spans: String) -> anyhow::Result<CliExit> {
+    collector.send(spans.trim_end().to_owned()).await?;
+    let url = planwright_text::clean_line(collector.url());
+    StdoutWriter::new().write_line(&format!("the spans were taken by {url}"))?;
     Ok(CliExit::Success)
 }
 

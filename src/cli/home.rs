@@ -9,6 +9,8 @@ use anyhow::Context;
 use futures_util::FutureExt;
 use tokio::sync::{mpsc, watch};
 
+use super::attach::run_attached_screen;
+use super::detached_runs::DetachedRuns;
 use super::session::{ResumeRequest, block_on, require_screen, show_or_follow};
 use super::{CliExit, SharedArgs};
 use crate::app::home::HomeLoader;
@@ -16,7 +18,6 @@ use crate::app::planning::{GoalRequest, check_goal};
 use crate::app::session_actions::{compare_sessions, session_bookmarks};
 use crate::app::{self, App, ResumeOptions};
 use crate::diagnostics::leave_out_quotes;
-use crate::headless::PresetAnswers;
 use planwright_model::event::Command;
 use planwright_model::{Seq, SessionId};
 use planwright_state::SessionStatus;
@@ -64,7 +65,8 @@ pub(super) fn execute_home(shared: &SharedArgs) -> anyhow::Result<CliExit> {
         let settings = UiSettings { opened_from_home: true, ..app.watched_settings(shared)? };
         let (mut message, mut found, mut selected) = (calendar_problem(&app), None, None);
         let loader = SharedLoader::default();
-        loop {
+        let runs = DetachedRuns::default();
+        let exit = 'home: loop {
             let view = HomeView {
                 message: message.take(),
                 found: found.take(),
@@ -74,10 +76,10 @@ pub(super) fn execute_home(shared: &SharedArgs) -> anyhow::Result<CliExit> {
             let mut next = tui::run_home(start_feed(&app, &loader, view), &settings).await?;
             // A screen that made a fork leads to it.
             loop {
-                match open_chosen(shared, &app, &settings, &next).await {
+                match open_chosen(shared, &app, &settings, &next, &runs).await {
                     Ok(None | Some(SessionReturn::Back)) => break,
                     Ok(Some(SessionReturn::ForFork(made))) => next = HomeExit::Open(made),
-                    Ok(Some(SessionReturn::End(exit))) => return Ok(exit),
+                    Ok(Some(SessionReturn::End(exit))) => break 'home exit,
                     Err(error) => {
                         message = Some(error_line(&error));
                         break;
@@ -98,19 +100,25 @@ pub(super) fn execute_home(shared: &SharedArgs) -> anyhow::Result<CliExit> {
                     None
                 }),
                 HomeExit::Compare(a, b) => show_comparison(&app, &settings, &a, &b).await,
-                HomeExit::Plan(goal) => plan_goal(shared, &app, goal).await,
+                HomeExit::Plan(goal) => plan_goal(shared, &app, goal, &runs).await,
                 HomeExit::Demo => show_demo(&settings).await,
-                HomeExit::RunFile(path) => open_plan_file(shared, &app, Path::new(&path)).await,
+                HomeExit::RunFile(path) => {
+                    open_plan_file(shared, &app, Path::new(&path), &runs).await
+                }
                 HomeExit::Quit | HomeExit::TerminalGone => Ok(Some(CliExit::Success)),
                 HomeExit::Signal(signal) => Ok(Some(CliExit::for_signal(signal))),
             };
             match done {
-                Ok(Some(exit)) => return Ok(exit),
+                Ok(Some(exit)) => break exit,
                 Ok(None) => {}
                 // What went wrong is said where it was asked for.
                 Err(error) => message = Some(error_line(&error)),
             }
+        };
+        if runs.are_running() {
+            runs.finish_without_terminal().await?;
         }
+        Ok(exit)
     })
 }
 
@@ -145,13 +153,14 @@ async fn plan_goal(
     shared: &SharedArgs,
     app: &App,
     goal: String,
+    runs: &DetachedRuns,
 ) -> anyhow::Result<Option<CliExit>> {
     check_goal(&goal)?;
     let store = app.open_store()?;
     let here = std::env::current_dir().context("finding the current directory")?;
     let request = GoalRequest { goal, ..GoalRequest::default() };
     let handle = app.start_goal(&store, &request, &here, true).await?;
-    show_or_follow(shared, app, &store, handle, PresetAnswers::default().into())
+    show_or_follow(shared, app, &store, handle, ResumeRequest::from_home(runs))
         .await
         .map(signal_exit)
 }
@@ -161,13 +170,14 @@ async fn open_plan_file(
     shared: &SharedArgs,
     app: &App,
     path: &Path,
+    runs: &DetachedRuns,
 ) -> anyhow::Result<Option<CliExit>> {
     let ready = super::run::runnable_plan(app, path, false)?;
     let store = app.open_store()?;
     let here = super::run::current_workspace()?;
     let policy = planwright_model::PolicyOverride::default();
     let handle = app.start_plan(&store, ready, &here, &policy, true).await?;
-    show_or_follow(shared, app, &store, handle, PresetAnswers::default().into())
+    show_or_follow(shared, app, &store, handle, ResumeRequest::from_home(runs))
         .await
         .map(signal_exit)
 }
@@ -338,12 +348,13 @@ async fn open_chosen(
     app: &App,
     settings: &UiSettings,
     chosen: &HomeExit,
+    runs: &DetachedRuns,
 ) -> anyhow::Result<Option<SessionReturn>> {
     let store = || app.open_store();
     Ok(Some(match chosen {
-        HomeExit::Open(id) => open_by_state(shared, app, settings, id, None).await?,
+        HomeExit::Open(id) => open_by_state(shared, app, settings, (id, None), runs).await?,
         HomeExit::OpenTarget(id, target) => {
-            open_by_state(shared, app, settings, id, Some(target.clone())).await?
+            open_by_state(shared, app, settings, (id, Some(target.clone())), runs).await?
         }
         HomeExit::OpenAt(id, seq) => {
             let at = SessionViewOptions { start_at: Some(*seq), ..SessionViewOptions::default() };
@@ -363,16 +374,15 @@ struct SessionViewOptions {
     start_at: Option<Seq>,
     asks_fork: bool,
     target: Option<SessionTarget>,
-    note: Option<String>,
 }
 
-/// Opens a session the way its state asks for: a finished one in replay, another live, one that somebody else runs to watch.
+/// Opens a session the way its state asks for: a finished one in replay, another live, one that another process runs attached.
 async fn open_by_state(
     shared: &SharedArgs,
     app: &App,
     settings: &UiSettings,
-    id: &SessionId,
-    target: Option<SessionTarget>,
+    (id, target): (&SessionId, Option<SessionTarget>),
+    runs: &DetachedRuns,
 ) -> anyhow::Result<SessionReturn> {
     let store = app.open_store()?;
     let info = store.session_info(id)?;
@@ -387,15 +397,15 @@ async fn open_by_state(
     // Opening is looking: nothing starts before the person says so.
     match app.resume_session(&store, id, ResumeOptions::view_only()).await {
         Ok((handle, _)) => {
-            let request = ResumeRequest { target, ..ResumeRequest::default() };
+            let request = ResumeRequest { target, ..ResumeRequest::from_home(runs) };
             let exit = show_or_follow(shared, app, &store, handle, request).await?;
             Ok(signal_exit(exit).map_or(SessionReturn::Back, SessionReturn::End))
         }
         Err(error) => match error.downcast_ref::<StoreError>() {
-            Some(StoreError::Held { .. }) => {
-                let note = app::watch_note(&store, id)?;
-                let place = SessionViewOptions { target, note, ..SessionViewOptions::default() };
-                view_session(app, &store, settings, id, place).await
+            Some(StoreError::Held { holder: Some(holder), .. }) => {
+                let place = (id, holder);
+                let shown = run_attached_screen(shared, app, &store, place, settings, target);
+                shown.await.map(SessionReturn::from_exit)
             }
             _ => Err(error),
         },
@@ -409,18 +419,14 @@ async fn view_session(
     id: &SessionId,
     place: SessionViewOptions,
 ) -> anyhow::Result<SessionReturn> {
+    let (history, followed) = (app::session_history(store, id)?, app::follow_session(store, id)?);
     let view = SessionView {
-        id: id.clone(),
-        history: app::session_history(store, id)?,
-        head: app::follow_session(store, id)?,
         bookmarks: session_bookmarks(store, id)?,
         actions: Some(app.session_actions()?),
         asks_fork: place.asks_fork,
         target: place.target,
-        commands: None,
         start_at: place.start_at,
-        plays: false,
-        note: place.note,
+        ..SessionView::new(id.clone(), history, followed.head)
     };
     app::show_session(view, settings).await.map(SessionReturn::from_exit)
 }
@@ -430,18 +436,11 @@ async fn show_demo(settings: &UiSettings) -> anyhow::Result<Option<CliExit>> {
     let (id, records) = demo_run::load_demo_run()?;
     let head = records.last().map_or(Seq::START, |record| record.seq);
     let start_at = super::demo::first_plan_seq(&records);
+    let history = History::new(MemorySource::new(records));
     let view = SessionView {
-        id,
-        history: History::new(MemorySource::new(records)),
-        head: watch::channel(head).1,
-        bookmarks: Vec::new(),
-        actions: None,
-        asks_fork: false,
-        target: None,
-        commands: None,
         start_at: Some(start_at),
         plays: true,
-        note: None,
+        ..SessionView::new(id, history, watch::channel(head).1)
     };
     super::demo::show_recorded_run(view, settings).await.map(signal_exit)
 }

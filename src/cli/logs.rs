@@ -177,7 +177,7 @@ async fn follow_output(
     filter: &OutputSelection,
     mut seen: Seq,
 ) -> anyhow::Result<()> {
-    let mut head = app::follow_session(store, id)?;
+    let mut head = app::follow_session(store, id)?.head;
     loop {
         let is_over = head.changed().await.is_err();
         let last = if is_over { history.head_seq()? } else { *head.borrow_and_update() };

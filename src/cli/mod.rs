@@ -12,6 +12,7 @@ mod deferred_args;
 mod demo;
 mod descriptors;
 mod detach;
+mod detached_runs;
 mod diff;
 mod doctor;
 mod documents;
@@ -31,6 +32,8 @@ mod replay;
 mod resume;
 mod resume_screen;
 mod run;
+mod run_outputs;
+mod screen_process;
 mod session;
 mod sessions;
 mod template;
@@ -220,6 +223,10 @@ pub fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    if let Some(exit) = screen_process::run_in_screen_process(&cli) {
+        return exit.into();
+    }
+    crate::app::spare_reader::allow_spare_reader();
     let exit = match run_command(cli) {
         Ok(exit) => exit,
         Err(error) => report_error(&error),

@@ -8,7 +8,7 @@ use super::import::{self, ImportedFile};
 use super::session::{block_on, require_screen};
 use super::{CliExit, SharedArgs};
 use crate::app::{self, App};
-use crate::headless::readable_line;
+use crate::headless::readable_lines::ReadableLines;
 use planwright_model::event::{Event, Record};
 use planwright_model::{Seq, SessionId};
 use planwright_state::replay::{History, MemorySource};
@@ -58,25 +58,21 @@ pub(super) fn execute_replay(shared: &SharedArgs, args: &ReplayArgs) -> anyhow::
     };
     let made = block_on(async {
         let settings = app.watched_settings(shared)?;
+        let (head, note, sign_of_life) = match &live {
+            Some(store) => {
+                let followed = app::follow_session(store, &id)?;
+                (followed.head, app::watch_note(store, &id)?, followed.sign_of_life)
+            }
+            // A file does not grow; the sender may go.
+            None => (tokio::sync::watch::channel(head).1, None, None),
+        };
         let view = SessionView {
-            head: match &live {
-                Some(store) => app::follow_session(store, &id)?,
-                // A file does not grow; the sender may go.
-                None => tokio::sync::watch::channel(head).1,
-            },
-            history,
             bookmarks: marks,
             actions: live.is_some().then(|| app.session_actions()).transpose()?,
-            asks_fork: false,
-            target: None,
-            commands: None,
             start_at: args.at.map(Seq),
-            plays: false,
-            note: match &live {
-                Some(store) => app::watch_note(store, &id)?,
-                None => None,
-            },
-            id,
+            note,
+            sign_of_life,
+            ..SessionView::new(id, history, head)
         };
         let exit = app::show_session(view, &settings).await?;
         match exit.reason {
@@ -129,13 +125,14 @@ pub(super) fn print_records(
     upto: Seq,
 ) -> anyhow::Result<CliExit> {
     let mut out = super::StdoutWriter::new();
-    let zone = crate::config::time_zone();
+    let mut readable = ReadableLines::new(crate::config::time_zone());
+    readable.fit_plan(&*history.state_at(upto)?);
     for number in 1..=upto.0 {
         let Some(record) = history.record_at(Seq(number))? else { break };
         if shared.json {
             out.write_line(&crate::headless::record_json(session, &record)?)?;
         } else if let Some(entry) = TraceEntry::from_record(&record) {
-            out.write_line(&readable_line(&entry, &zone))?;
+            out.write_line(&readable.entry_line(&entry))?;
         }
     }
     Ok(CliExit::Success)

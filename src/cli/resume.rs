@@ -51,6 +51,13 @@ enum RetryArg {
     Failed,
 }
 
+impl ResumeArgs {
+    /// Whether the run is to go to the background at once.
+    pub(super) fn starts_detached(&self) -> bool {
+        self.detach
+    }
+}
+
 pub(super) fn execute_resume(shared: &SharedArgs, args: &ResumeArgs) -> anyhow::Result<CliExit> {
     require_person("resume a session")?;
     if args.detach {

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use anyhow::Context;
 
+use super::detached_runs::continue_detached;
+use super::run_outputs::RunOutputs;
 use super::session::{
-    ResumeRequest, block_on, close_reason, close_session, resume_shown_session, show_or_follow,
-    show_with_forks, spawn_flag_answers,
+    ResumeRequest, block_on, close_reason, close_session, is_detached, print_summary,
+    resume_shown_session, show_or_follow, spawn_flag_answers,
 };
-use super::{CliExit, SharedArgs};
+use super::{CliExit, SharedArgs, screen_process};
 use crate::app::session_actions::session_bookmarks;
 use crate::app::{self, App, ReadyPlan, ResumeOptions};
 use crate::headless::PresetAnswers;
@@ -102,17 +104,11 @@ async fn show_then_attach(
     let SessionSnapshot { history, state, bookmarks } = snapshot;
     let line = SessionChannel::new(state.seq);
     let view = SessionView {
-        id: id.clone(),
-        history,
-        head: line.head(),
         bookmarks,
         actions: Some(app.session_actions()?),
-        asks_fork: false,
-        target: None,
         commands: Some(line.commands()),
-        start_at: None,
-        plays: false,
-        note: None,
+        detaches: screen_process::has_waiting_parent(),
+        ..SessionView::new(id.clone(), history, line.head())
     };
     let commands = line.commands();
     let answers = std::mem::take(&mut requests.answers);
@@ -134,7 +130,9 @@ async fn show_then_attach(
         biased;
         shown = &mut showing => {
             // Whoever takes it up finds this first, and starts nothing. Where it is gone already, nothing starts either.
-            let _ = commands.try_send(Command::Close { why: close_reason(&shown) });
+            if !is_detached(&shown) {
+                let _ = commands.try_send(Command::Close { why: close_reason(&shown) });
+            }
             drop(commands);
             let Some(taken) = wait_or_interrupt(taking).await else {
                 return Ok(CliExit::for_signal("SIGINT"));
@@ -152,10 +150,14 @@ async fn show_then_attach(
             (store, handle, shown)
         }
     };
-    let (mut exit, made) = close_session(&store, handle, shown).await?;
+    if is_detached(&shown) {
+        print_summary(&shown);
+        return continue_detached(&store, handle, RunOutputs::default(), None).await;
+    }
+    let (exit, made) = close_session(&store, handle, shown).await?;
     if let Some(made) = made {
         let (handle, _) = app.resume_session(&store, &made, ResumeOptions::view_only()).await?;
-        exit = show_with_forks(shared, app, &store, handle, ResumeRequest::default()).await?;
+        return show_or_follow(shared, app, &store, handle, ResumeRequest::default()).await;
     }
     store.close();
     Ok(exit)

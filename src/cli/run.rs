@@ -13,12 +13,13 @@ use super::plan;
 use super::resume_screen::{ResumeChanges, resume_named_session};
 use super::session::{ResumeRequest, block_on, require_screen, show_or_follow};
 use super::{CliExit, CliProblem, SharedArgs};
+use crate::app::otlp_feed::Collector;
 use crate::app::{App, ReadyPlan, session_history};
 use crate::headless::PresetAnswers;
 use crate::headless::run_reports::ReportArgs;
-use crate::plan_source::{read_plan_file, split_params};
+use crate::plan_source::{describe_secret, read_plan_file, split_params};
 use planwright_model::{
-    ExitCriterion, NormalizationChange, Plan, PlanNotification, RunKind, SandboxChoice,
+    ExitCriterion, NormalizationChange, Plan, PlanNotification, RunKind, SandboxChoice, Violation,
 };
 use planwright_plan::graph;
 use planwright_plan::plan_file::PlanFileError;
@@ -71,6 +72,11 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
+    /// Whether the run is to go to the background at once.
+    pub(super) fn starts_detached(&self) -> bool {
+        self.detach
+    }
+
     fn selection(&self) -> TaskSelection {
         TaskSelection {
             targets: split_params(&self.words).1,
@@ -101,6 +107,9 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
         )
         .with_remedy("name the plan file; a session goes on with `planwright resume`")
         .into());
+    }
+    if let Some(address) = args.reports.collector_address() {
+        Collector::new(address)?;
     }
     if args.detach {
         let input = if args.what == "-" { Stdio::inherit() } else { Stdio::null() };
@@ -187,7 +196,7 @@ fn runnable_part(
     selection: &TaskSelection,
     params: &BTreeMap<String, String>,
 ) -> anyhow::Result<ReadyPlan> {
-    let mut ready = read_plan(path, infer, selection, params, app.agent_names())?;
+    let mut ready = read_plan(app, path, infer, selection, params)?;
     refuse_missing_sandbox(&ready)?;
     if let Some(notify) = &ready.plan.notify {
         ready.normalization.push(notify_note(notify));
@@ -226,13 +235,15 @@ fn redact_value(redactor: &Redactor, value: &mut serde_json::Value) {
 }
 
 fn read_plan(
+    app: &App,
     path: &Path,
     infer: bool,
     selection: &TaskSelection,
     params: &BTreeMap<String, String>,
-    agents: Vec<String>,
 ) -> anyhow::Result<ReadyPlan> {
-    let mut read = read_plan_file(path, params, agents).map_err(|error| plan_problem(&error))?;
+    let read = read_plan_file(path, params, app.agent_names(), &app.redactor());
+    let mut read = read.map_err(|error| plan_problem(&error))?;
+    let missing = missing_dependencies(path, &read.warnings);
     read.plan = select_tasks(&read.plan, selection)
         .map_err(|error| CliProblem::usage(error.to_string()).with_remedy(error.hint()))?;
     if infer {
@@ -255,8 +266,19 @@ fn read_plan(
         facts,
         plan: read.plan,
         normalization: read.normalization,
+        missing,
         file: Some(path.to_string_lossy().into_owned()).filter(|name| name != "-"),
     })
+}
+
+/// The links to tasks that are not there, with their places.
+fn missing_dependencies(path: &Path, warnings: &[Violation]) -> Vec<String> {
+    let found = warnings.iter().filter(|warning| warning.rule == "dependency_missing");
+    let place = |warning: &Violation| match (warning.line, warning.column) {
+        (Some(line), Some(column)) => format!("{}:{line}:{column}: ", path.display()),
+        _ => String::new(),
+    };
+    found.map(|warning| format!("{}{}", place(warning), warning.message)).collect()
 }
 
 /// A command of the plan that is no task is shown with it.
@@ -318,7 +340,8 @@ fn refuse_missing_terminal(shared: &SharedArgs, ready: &ReadyPlan) -> anyhow::Re
     .into())
 }
 
-/// Redaction never changes what runs: a command it would change is refused instead.
+/// Redaction never changes what runs: a command it would change is refused instead, also where its secret came from a
+/// parameter.
 fn refuse_secrets(app: &App, ready: &ReadyPlan) -> anyhow::Result<()> {
     let redactor = app.redactor();
     for task in &ready.plan.tasks {
@@ -331,27 +354,12 @@ fn refuse_secrets(app: &App, ready: &ReadyPlan) -> anyhow::Result<()> {
             _ => None,
         });
         let mut commands = own.into_iter().chain(checks).chain(task.env.values());
-        if let Some(command) = commands.find(|command| redactor.would_change(command)) {
-            return Err(secret_problem(task.id.as_str(), redactor.find_variable(command)).into());
+        if let Some((problem, fix)) = commands.find_map(|text| describe_secret(text, &redactor)) {
+            let what = format!("the command of task `{}` {problem}", task.id);
+            return Err(CliProblem::usage(what).with_remedy(fix).into());
         }
     }
     Ok(())
-}
-
-fn secret_problem(task: &str, variable: Option<&str>) -> CliProblem {
-    let Some(name) = variable else {
-        return CliProblem::usage(format!(
-            "the command of task `{task}` holds what looks like a secret"
-        ))
-        .with_remedy("keep it out of the plan: put it in an environment variable and name that");
-    };
-    let name = planwright_text::clean_line(name);
-    CliProblem::usage(format!(
-        "the command of task `{task}` holds the value of the environment variable {name}, which is kept secret"
-    ))
-    .with_remedy(format!(
-        "write ${name} in the plan; if it is not a secret, start without it: `env -u {name} planwright`"
-    ))
 }
 
 fn refuse_missing_dependencies(
@@ -359,21 +367,13 @@ fn refuse_missing_dependencies(
     args: &RunArgs,
     ready: &ReadyPlan,
 ) -> anyhow::Result<()> {
-    let missing: Vec<&str> = ready
-        .normalization
-        .iter()
-        .filter(|note| note.code == "dependency_missing")
-        .map(|note| note.detail.as_str())
-        .collect();
+    let missing = &ready.missing;
     if missing.is_empty() || args.allow_missing || !shared.yes {
         return Ok(());
     }
-    Err(CliProblem::usage(format!(
-        "the plan depends on tasks that are not there: {}",
-        missing.join("; ")
-    ))
-    .with_remedy("fix the plan, or add --allow-missing to run it as it is")
-    .into())
+    Err(CliProblem::usage(missing.join("; "))
+        .with_remedy("fix the plan, or add --allow-missing to run it as it is")
+        .into())
 }
 
 /// A directory that exists, in full.

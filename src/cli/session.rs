@@ -10,10 +10,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::descriptors::check_open_files;
+use super::detached_runs::{DetachedRuns, continue_detached};
+use super::run_outputs::RunOutputs;
+use super::screen_process;
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::options::ProgressArg;
 use crate::app::session_actions::session_bookmarks;
 use crate::app::{self, App, ResumeOptions};
+use crate::headless::readable_lines::ReadableLines;
 use crate::headless::run_reports::ReportArgs;
 use crate::headless::{
     self, HeadlessEnding, HeadlessFormat, LineSink, PresetAnswers, SessionFollower,
@@ -25,7 +29,7 @@ use planwright_model::{Actor, ChoiceAction, RequestKind, SessionId, TaskId};
 use planwright_state::replay::History;
 use planwright_state::{RunPhase, SessionState, SessionStatus, SkipRoots, TaskRow, TaskStatus};
 use planwright_store::{Store, StoreError};
-use planwright_tui::{self as tui, ExitReason, SessionTarget, SessionView, TuiError};
+use planwright_tui::{self as tui, ExitReason, SessionTarget, SessionView, TuiError, UiSettings};
 
 /// Lines on standard output, with a bar below them on a terminal.
 #[derive(Debug, Default)]
@@ -36,6 +40,8 @@ struct TerminalLines {
     without_bar: bool,
     /// Lines are for people: on a terminal they are broken between words.
     readable: bool,
+    /// Where the further lines begin of one that was broken.
+    hanging: usize,
 }
 
 impl TerminalLines {
@@ -49,10 +55,14 @@ impl LineSink for TerminalLines {
     fn write_line(&mut self, text: &str) -> std::io::Result<()> {
         self.clear_bar()?;
         if self.readable {
-            self.out.write_hanging(text, headless::BODY)
+            self.out.write_hanging(text, self.hanging)
         } else {
             self.out.write_line(text)
         }
+    }
+
+    fn set_hanging(&mut self, column: usize) {
+        self.hanging = column;
     }
 
     fn show_bar(&mut self, text: &str) -> std::io::Result<()> {
@@ -109,12 +119,25 @@ pub(super) struct ResumeRequest {
     pub(super) replaces: Option<bool>,
     /// What a screen opens with.
     pub(super) target: Option<SessionTarget>,
+    /// Leaving the screen leads back to the home screen.
+    pub(super) opened_from_home: bool,
     /// Lines only, without a bar below them.
     pub(super) without_bar: bool,
     /// Questions are waited with until somebody answers them from elsewhere.
     pub(super) waits_for_answers: bool,
     /// What is written about the run when it has ended.
     pub(super) reports: ReportArgs,
+    /// Who keeps runs that go on without their screen while this process shows others. Nobody: this process leaves its
+    /// terminal with the run.
+    pub(super) detached: Option<DetachedRuns>,
+}
+
+impl ResumeRequest {
+    /// For a session opened from the home screen: leaving it leads back there, and a run that is left goes on in this
+    /// process while others are shown.
+    pub(super) fn from_home(runs: &DetachedRuns) -> Self {
+        Self { opened_from_home: true, detached: Some(runs.clone()), ..Self::default() }
+    }
 }
 
 impl From<PresetAnswers> for ResumeRequest {
@@ -196,18 +219,22 @@ pub(super) async fn show_or_follow(
     handle: SessionHandle,
     request: ResumeRequest,
 ) -> anyhow::Result<CliExit> {
-    let (id, reports) = (handle.id.clone(), request.reports.clone());
+    let id = handle.id.clone();
+    let outputs = RunOutputs::start(store, &handle, request.reports.clone())?;
     let exit = if shared.headless {
         follow_headless(shared, store, handle, request).await
     } else {
-        show_with_forks(shared, app, store, handle, request).await
+        let detached = request.detached.clone();
+        match show_with_forks(shared, app, store, handle, request).await {
+            Ok(ScreenEnd::Closed(exit)) => Ok(exit),
+            Ok(ScreenEnd::Detached(handle)) => {
+                return continue_detached(store, handle, outputs, detached).await;
+            }
+            Err(error) => Err(error),
+        }
     };
-    if exit.is_ok() && !reports.is_empty() {
-        let mut history = app::session_history(store, &id)?;
-        let head = history.head_seq()?;
-        let annotations = reports.write_reports(&*history.state_at(head)?)?;
-        let mut out = StdoutWriter::new();
-        annotations.iter().try_for_each(|line| out.write_line(line))?;
+    if exit.is_ok() {
+        outputs.finish(store, &id).await?;
     }
     store.close();
     exit
@@ -310,11 +337,14 @@ async fn follow_to_end(
         },
         state: SessionState::default(),
         time_zone: crate::config::time_zone(),
+        readable: ReadableLines::new(crate::config::time_zone()),
         plans: crate::headless::PlanPrinting::default(),
         progress: headless::progress::HeadlessProgress::default(),
     };
     // A resumed session prints what happens from here on, not its past.
     follower.state = SessionState::clone(&*follower.history.state_at(handle.begun)?);
+    follower.readable.fit_plan(&follower.state);
+    follower.lines.set_hanging(follower.readable.body_column());
     // A run that was left goes on before it can be said what it waits for.
     let left = matches!(
         follower.state.run.phase,
@@ -323,7 +353,7 @@ async fn follow_to_end(
     follower.expects_start |= left && follower.state.is_runnable();
     let ended = tokio::select! {
         ending = follower.follow() => Ok(ending),
-        signal = wait_for_signal() => Err(signal?),
+        signal = wait_for_signal(!request.waits_for_answers) => Err(signal?),
     };
     // Whatever went wrong with the output, the session is closed in good order first.
     let why = match &ended {
@@ -387,12 +417,13 @@ pub(super) fn report_waiting(id: &SessionId, state: &SessionState, json: bool) {
     report_needs_person(id, state);
 }
 
-/// The first signal that asks this process to end.
-async fn wait_for_signal() -> std::io::Result<&'static str> {
+/// The first signal that asks this process to end. A run in the background does not depend on a terminal.
+async fn wait_for_signal(needs_terminal: bool) -> std::io::Result<&'static str> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     // Whoever starts this with `nohup` wants it to outlive the terminal.
-    let mut hang_up = if is_hang_up_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
+    let outlives_terminal = !needs_terminal || is_hang_up_ignored();
+    let mut hang_up = if outlives_terminal { None } else { Some(signal(SignalKind::hangup())?) };
     let hung_up = async {
         match &mut hang_up {
             Some(signal) => signal.recv().await,
@@ -409,7 +440,7 @@ async fn wait_for_signal() -> std::io::Result<&'static str> {
 }
 
 /// Whether this process was started with SIGHUP ignored. Where the system does not tell, it was not.
-fn is_hang_up_ignored() -> bool {
+pub(super) fn is_hang_up_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
@@ -456,7 +487,9 @@ fn failure_lines(store: &Store, id: &SessionId, state: &SessionState) -> Vec<Str
                 format!("; {tasks} skipped because of it")
             }
         };
-        let text = format!("{} failed: {cause}{skipped}", state.title_by_id(id));
+        let is_tolerated = state.tasks.position(id).is_some_and(|it| state.tasks.is_tolerated(it));
+        let allowed = if is_tolerated { ", as the plan allows" } else { "" };
+        let text = format!("{} failed{allowed}: {cause}{skipped}", state.title_by_id(id));
         planwright_text::clean_line(&text).into_owned()
     };
     let mut lines = Vec::new();
@@ -480,6 +513,14 @@ fn report_needs_person(id: &SessionId, state: &SessionState) {
     super::eprint_line(&format!("resume it with: planwright resume {}", id.short_id()));
 }
 
+/// How a screen was left.
+pub(super) enum ScreenEnd {
+    /// The session is closed.
+    Closed(CliExit),
+    /// The run goes on.
+    Detached(SessionHandle),
+}
+
 /// Shows a session, and after it the fork that was made on its screen, if one was.
 pub(super) async fn show_with_forks(
     shared: &SharedArgs,
@@ -487,44 +528,61 @@ pub(super) async fn show_with_forks(
     store: &Store,
     mut handle: SessionHandle,
     mut request: ResumeRequest,
-) -> anyhow::Result<CliExit> {
+) -> anyhow::Result<ScreenEnd> {
+    let opened_from_home = request.opened_from_home;
     loop {
-        let (exit, made) =
-            show_screen(shared, app, store, handle, std::mem::take(&mut request)).await?;
-        let Some(made) = made else { return Ok(exit) };
+        let shown = show_screen(shared, app, store, &handle, std::mem::take(&mut request)).await?;
+        request.opened_from_home = opened_from_home;
+        if is_detached(&shown) {
+            print_summary(&shown);
+            return Ok(ScreenEnd::Detached(handle));
+        }
+        let (exit, made) = close_session(store, handle, shown).await?;
+        let Some(made) = made else { return Ok(ScreenEnd::Closed(exit)) };
         handle = app.resume_session(store, &made, ResumeOptions::view_only()).await?.0;
     }
 }
 
+/// Shows a screen until it is left.
 async fn show_screen(
     shared: &SharedArgs,
     app: &App,
     store: &Store,
-    handle: SessionHandle,
+    handle: &SessionHandle,
     request: ResumeRequest,
-) -> anyhow::Result<(CliExit, Option<SessionId>)> {
-    let settings = app.watched_settings(shared)?;
-    let flags = spawn_flag_answers(store, &handle, request.answers)?;
+) -> anyhow::Result<Result<tui::SessionExit, TuiError>> {
+    let settings =
+        UiSettings { opened_from_home: request.opened_from_home, ..app.watched_settings(shared)? };
+    let _flags = spawn_flag_answers(store, handle, request.answers)?;
+    let history = app::session_history(store, &handle.id)?;
     let view = SessionView {
-        id: handle.id.clone(),
-        history: app::session_history(store, &handle.id)?,
-        head: handle.head.clone(),
         bookmarks: session_bookmarks(store, &handle.id)?,
         actions: Some(app.session_actions()?),
-        asks_fork: false,
         target: request.target,
         commands: Some(handle.commands.clone()),
-        start_at: None,
-        plays: false,
-        note: None,
+        detaches: screen_process::has_waiting_parent(),
+        ..SessionView::new(handle.id.clone(), history, handle.head.clone())
     };
-    let shown = if shared.plain {
+    Ok(if shared.plain {
         tui::run_plain(view, settings.time_zone.clone()).await
     } else {
         tui::run_session(view, &settings).await
-    };
-    drop(flags);
-    close_session(store, handle, shown).await
+    })
+}
+
+/// Whether the person left the run to itself.
+pub(super) fn is_detached(shown: &Result<tui::SessionExit, TuiError>) -> bool {
+    matches!(shown, Ok(tui::SessionExit { reason: ExitReason::Detached, .. }))
+}
+
+/// What stays in the shell of a screen that was left.
+pub(super) fn print_summary(shown: &Result<tui::SessionExit, TuiError>) {
+    if let Ok(exit) = shown
+        && !exit.summary.is_empty()
+    {
+        // With the terminal gone there is nobody to read it.
+        let _ = StdoutWriter::new().write_lines(&exit.summary);
+    }
 }
 
 /// Why a session is closed whose screen ended so.
@@ -552,11 +610,8 @@ pub(super) async fn close_session(
         .await;
     let id = handle.id.clone();
     handle.wait_until_closed().await?;
+    print_summary(&shown);
     let exit = shown?;
-    if !exit.summary.is_empty() {
-        // With the terminal gone there is nobody to read it.
-        let _ = StdoutWriter::new().write_lines(&exit.summary);
-    }
     let mut history = app::session_history(store, &id)?;
     let head = history.head_seq()?;
     let state = history.state_at(head)?;

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
-use super::readable_line;
+use super::readable_lines::ReadableLines;
 use planwright_model::TaskId;
 use planwright_model::event::{CallEvent, Event, Record, TaskEvent};
 use planwright_state::trace::{TraceEntry, TraceEntryKind};
@@ -31,7 +30,7 @@ impl HeadlessProgress {
         &mut self,
         record: &Record,
         state: &SessionState,
-        zone: &TimeZone,
+        readable: &ReadableLines,
     ) -> Vec<String> {
         match &record.event {
             Event::Call(
@@ -48,10 +47,10 @@ impl HeadlessProgress {
             Event::Task(TaskEvent::Failed { task, .. }) => {
                 let tail = self.tails.remove(task).unwrap_or_default();
                 let mut lines: Vec<String> =
-                    tail.into_iter().map(|line| format!("{:32} {line}", "")).collect();
+                    tail.iter().map(|line| readable.body_line(line)).collect();
                 lines.extend(
                     TraceEntry::from_record_in(record, state)
-                        .map(|entry| readable_line(&entry, zone)),
+                        .map(|entry| readable.entry_line(&entry)),
                 );
                 return lines;
             }
@@ -66,7 +65,7 @@ impl HeadlessProgress {
                 TraceEntryKind::Thought | TraceEntryKind::Action | TraceEntryKind::Observed
             )
         });
-        told.map(|entry| readable_line(&entry, zone)).into_iter().collect()
+        told.map(|entry| readable.entry_line(&entry)).into_iter().collect()
     }
 }
 
@@ -109,10 +108,11 @@ mod tests {
     fn a_run_is_one_line_a_task_and_a_bar_that_fills() {
         let (_, records) = demo_run::load_demo_run().unwrap();
         let (mut progress, mut state) = (HeadlessProgress::default(), SessionState::default());
+        let readable = ReadableLines::new(jiff::tz::TimeZone::UTC);
         let (mut lines, mut longest) = (Vec::new(), 0);
         for record in &records {
             state.apply(record);
-            lines.extend(progress.record_lines(record, &state, &TimeZone::UTC));
+            lines.extend(progress.record_lines(record, &state, &readable));
             let bar = progress_bar(&state, record.at);
             let full = bar.matches('#').count();
             longest = longest.max(full);

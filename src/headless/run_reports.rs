@@ -12,10 +12,10 @@ use planwright_text::{clean_line, clean_text, units};
 /// How many of the last lines of a task that failed are reported.
 const TAIL_LINES: usize = 15;
 
-/// The reports that are wanted.
+// The reports that are wanted. (A doc comment here would become the description of the command that has them.)
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ReportArgs {
-    /// Write a report as `JUnit` XML when the run has ended
+    /// Write a JUnit XML report when the run has ended
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Write a summary in Markdown when the run has ended
@@ -24,11 +24,19 @@ pub(crate) struct ReportArgs {
     /// Print annotations for GitHub Actions, and add the summary to the page of the job
     #[arg(long)]
     github: bool,
+    /// Send OpenTelemetry spans to a collector while it runs, such as `http://localhost:4318`
+    #[arg(long, value_name = "URL")]
+    otlp: Option<String>,
 }
 
 impl ReportArgs {
     pub(crate) fn is_empty(&self) -> bool {
-        self.junit.is_none() && self.summary.is_none() && !self.github
+        self.junit.is_none() && self.summary.is_none() && !self.github && self.otlp.is_none()
+    }
+
+    /// The address of the collector that spans are sent to.
+    pub(crate) fn collector_address(&self) -> Option<&str> {
+        self.otlp.as_deref()
     }
 
     /// Writes what is wanted about a run as it stands. Returns the annotations that are to be printed.

@@ -108,7 +108,7 @@ fn quitting_at_once_starts_no_task_of_an_unfinished_run() {
     let mut terminal = Terminal::start(&place, &["run", &plan, "--yes", "--jobs", "1"], 24, 80);
     terminal.shows("now 1 of 1");
     terminal.press_until("q", "leave while it runs?");
-    terminal.keys("j\r");
+    terminal.keys("jj\r");
     assert_eq!(terminal.end().0, 130);
     let id = place.sessions()[0]["id"].as_str().unwrap().to_owned();
     let before = events(&place, &id, "intended");

@@ -99,3 +99,47 @@ fn streams_attempts_and_secrets_are_told_apart_in_the_log() {
     let unknown = place.run(&["logs", "last", "nothing"]);
     assert_eq!(unknown.status.code(), Some(2), "{}", text(&unknown.stderr));
 }
+
+#[test]
+fn a_fork_shows_the_output_that_its_past_has_in_spools() {
+    let place = Place::new();
+    let numbers = "i=0; while [ $i -lt 9000 ]; do echo \"line $i ................................................................................\"; i=$((i+1)); done";
+    let mut plan = plan(numbers);
+    plan.push_str(
+        "[[tasks]]\nid = \"more\"\ndepends_on = [\"talk\"]\nrun = { shell = \"echo more\" }\n",
+    );
+    let output = place.run(&["run", &place.plan(&plan), "--headless", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let whole = text(&place.run(&["logs", "last", "talk"]).stdout);
+    assert_eq!(whole.lines().count(), 9_000);
+    let parent = place.sessions()[0]["id"].as_str().unwrap().to_owned();
+    let made = json_lines(&place.run(&["fork", &parent, "--json"])).remove(0);
+    let fork = made["id"].as_str().unwrap().to_owned();
+    assert_eq!(text(&place.run(&["logs", &fork, "talk"]).stdout), whole);
+    // A fork of the fork, after the first session was removed.
+    let made = json_lines(&place.run(&["fork", &fork, "--json"])).remove(0);
+    let second = made["id"].as_str().unwrap().to_owned();
+    let removed = place.run(&["sessions", "rm", &parent, "--yes"]);
+    assert_eq!(removed.status.code(), Some(0), "{}", text(&removed.stderr));
+    assert_eq!(text(&place.run(&["logs", &second, "talk"]).stdout), whole);
+    for last in [&second, &fork] {
+        place.run(&["sessions", "rm", last, "--yes"]);
+    }
+    assert_eq!(files(&place.data().join("output")), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn what_is_written_to_a_pipe_goes_through_it_and_leaves_it_in_its_place() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let place = Place::new();
+    let output = place.run(&["run", &place.plan(&plan("echo hello")), "--headless", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let pipe = place.work().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let own = pipe.clone();
+    let reading = std::thread::spawn(move || std::fs::read_to_string(own).unwrap());
+    let written = place.run(&["export", "last", "--format", "markdown", "-o", "pipe"]);
+    assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
+    assert!(reading.join().unwrap().contains("Talk"));
+    assert!(std::fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo(), "it was replaced");
+}

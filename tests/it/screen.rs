@@ -299,7 +299,7 @@ fn the_exit_code_reports_how_a_session_was_closed() {
     terminal.shows("run this plan?");
     terminal.press_until("a", "this terminal");
     terminal.press_until("q", "leave while it runs?");
-    terminal.keys("j\r");
+    terminal.keys("jj\r");
     let (code, raw) = terminal.end();
     assert_eq!(code, 130);
     assert!(raw.contains("stopped, 0 of 1 done"), "{raw}");

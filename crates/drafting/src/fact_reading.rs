@@ -78,6 +78,11 @@ fn read_phrase(goal: &Goal, phrase: &GoalPhrase) -> Option<FactReading> {
         {
             return None;
         }
+        // What is stated for every day may be every day of the week, and what is not a session comes beside it.
+        GoalPhraseKind::WeeklyHours if goal.is_daily => {
+            let sessions = goal.weekly_minutes?.max(goal.occurrence_minutes? * 7);
+            own_capacity(beside_sessions(sessions))
+        }
         GoalPhraseKind::WeeklyHours => own_capacity(goal.weekly_minutes?),
         GoalPhraseKind::Count(place) => {
             // On the way to 8 km a run of 10 km breaks nothing.
@@ -91,8 +96,9 @@ fn read_phrase(goal: &Goal, phrase: &GoalPhrase) -> Option<FactReading> {
             FactReading::Budget { subject: None, amount: money.amount, currency }
         }
         GoalPhraseKind::Place => FactReading::Place { name: goal.quantities.place.clone()? },
+        GoalPhraseKind::Stay => FactReading::EventDays { days: goal.event_days?.into() },
         GoalPhraseKind::Occurrence
-        | GoalPhraseKind::Stay
+        | GoalPhraseKind::Target
         | GoalPhraseKind::Rhythm
         | GoalPhraseKind::TimeOfDay
         | GoalPhraseKind::DueTime
@@ -101,6 +107,14 @@ fn read_phrase(goal: &Goal, phrase: &GoalPhrase) -> Option<FactReading> {
         | GoalPhraseKind::Given => return None,
     })
 }
+
+/// The minutes a week of sessions of a stated length, with what is not a session: choosing, booking, looking back.
+pub(crate) fn beside_sessions(sessions: u32) -> u32 {
+    sessions + (sessions / 4).max(BESIDE_SESSIONS)
+}
+
+/// The minutes a week beside sessions of a stated length.
+const BESIDE_SESSIONS: u32 = 45;
 
 /// The longest daily session that is a habit rather than a limit, in minutes.
 const SHORT_SESSION: u32 = 30;

@@ -3,15 +3,15 @@
 //! A phrase is listed as read only if the planner uses it or keeps it with the plan; every other phrase worth naming is
 //! listed as not read. Cheap enough for every key press: one pass over the words, templates are parsed once.
 
-use std::ops::Range;
-
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
 use crate::change_requests::DayPart;
 use crate::offline::blueprint::Blueprint;
-use crate::offline::goal::{Goal, GoalCount, GoalDay, GoalParseContext, UnreadWord, is_measure};
-use crate::offline::{KindVerdict, SubtypeProposals, counts_noun, kind, select_kind};
+use crate::offline::goal::{Goal, GoalCount, GoalDay, GoalParseContext, is_measure};
+use crate::offline::{
+    KindVerdict, SubtypeProposals, counts_noun, select_kind, side_remarks, two_halves,
+};
 use crate::working_slots::{day_name, describe_slots, join_words};
 use planwright_model::FactReading;
 use planwright_text::dates::{format_date, format_date_range};
@@ -24,6 +24,8 @@ pub struct GoalReading {
     pub kind: Option<String>,
     /// Phrases that the plan uses or keeps, such as "6 weeks, until Tue 29 Dec".
     pub read: Vec<String>,
+    /// Remarks that stand in the step that they concern, as typed.
+    pub noted: Vec<String>,
     /// Phrases that nothing uses, as typed; they stay in the goal as a note.
     pub not_read: Vec<String>,
     /// Sentences about what could not be used: an impossible date, a language that is not read.
@@ -43,12 +45,16 @@ impl GoalReading {
         if !read.is_empty() {
             lines.push(("Read", read.join(" · ")));
         }
+        let quote = |list: &[String]| {
+            list.iter().map(|words| format!("\"{words}\"")).collect::<Vec<String>>().join(", ")
+        };
+        if !self.noted.is_empty() {
+            lines.push(("Noted", format!("{}, in the step it concerns", quote(&self.noted))));
+        }
         if !self.not_read.is_empty() {
-            let quoted: Vec<String> =
-                self.not_read.iter().map(|words| format!("\"{words}\"")).collect();
-            let stays = if quoted.len() == 1 { "stays" } else { "stay" };
-            lines
-                .push(("Not read", format!("{} {stays} in the goal as a note", quoted.join(", "))));
+            let stays = if self.not_read.len() == 1 { "stays" } else { "stay" };
+            let words = quote(&self.not_read);
+            lines.push(("Not read", format!("{words} {stays} in the goal as a note")));
         }
         lines.extend(self.notes.iter().map(|note| ("", note.clone())));
         lines
@@ -65,20 +71,18 @@ pub fn read_goal(text: &str, today: Date) -> GoalReading {
     }
     let pick = select_kind(&goal, &LIBRARY, SubtypeProposals::Off);
     let sure = pick.best().filter(|_| pick.verdict == KindVerdict::Sure);
-    let file = sure.and_then(|best| LIBRARY.named_blueprint(best.name()));
+    let file = sure.and_then(|best| two_halves::find_blueprint(&best.pattern, &goal, &LIBRARY));
+    let file = file.as_deref();
     let mut notes = goal.notes.clone();
     notes.extend(unread_language(&goal));
-    GoalReading {
-        kind: sure.map(super::offline::kind::KindCandidate::label),
-        read: read_phrases(&goal, today, file),
-        not_read: goal
-            .unread_runs()
-            .iter()
-            .filter_map(|run| leftover(&goal, run, file))
-            .chain(unused_counts(&goal, today, file))
-            .collect(),
-        notes,
-    }
+    let noted = file.map(|file| side_remarks::find_remarks(&goal, file)).unwrap_or_default();
+    let left = goal.unread_runs().iter().filter_map(|run| side_remarks::leftover(&goal, run, file));
+    let not_read = left
+        .filter(|words| !noted.contains(words))
+        .chain(unused_counts(&goal, today, file, &noted))
+        .collect();
+    let kind = sure.map(super::offline::kind::KindCandidate::label);
+    GoalReading { kind, read: read_phrases(&goal, today, file), noted, not_read, notes }
 }
 
 fn read_phrases(goal: &Goal, today: Date, file: Option<&Blueprint>) -> Vec<String> {
@@ -122,6 +126,7 @@ fn read_phrases(goal: &Goal, today: Date, file: Option<&Blueprint>) -> Vec<Strin
         read.push(format!("with {}", join_words(&goal.companions)));
     }
     read.extend(goal.quantities.money.as_ref().map(ToString::to_string));
+    read.extend(goal.target.clone());
     read.extend(goal.given.iter().map(|noun| format!("{noun} is there already")));
     read
 }
@@ -131,12 +136,23 @@ fn read_phrases(goal: &Goal, today: Date, file: Option<&Blueprint>) -> Vec<Strin
 fn is_used_count(goal: &Goal, file: Option<&Blueprint>, count: &GoalCount) -> bool {
     let named = [count.amount.to_string(), units::format_count(count.amount.into())];
     let in_name = named.iter().any(|number| goal.subject.name.contains(number));
-    in_name || is_measure(&count.noun) || file.is_none_or(|file| counts_noun(file, &count.noun))
+    let nights = count.noun == "night" && goal.event_days.is_some();
+    in_name
+        || nights
+        || is_measure(&count.noun)
+        || file.is_none_or(|file| counts_noun(file, &count.noun))
 }
 
-/// The numbers of the goal that the kind does nothing with.
-fn unused_counts(goal: &Goal, today: Date, file: Option<&Blueprint>) -> Vec<String> {
-    counted_phrases(goal, today, |count| !is_used_count(goal, file, count))
+/// The numbers of the goal that the kind does nothing with, unless a step takes them in.
+fn unused_counts(
+    goal: &Goal,
+    today: Date,
+    file: Option<&Blueprint>,
+    noted: &[String],
+) -> Vec<String> {
+    let said =
+        |count: &GoalCount| noted.iter().any(|words| side_remarks::names_count(words, count));
+    counted_phrases(goal, today, |count| !is_used_count(goal, file, count) && !said(count))
 }
 
 /// What is counted besides the people, unless the goal names it once for all: "one".
@@ -215,34 +231,6 @@ fn rhythm_phrase(goal: &Goal) -> Option<String> {
         (Some(rhythm), Some(at)) => Some(format!("{rhythm} {at}")),
         (rhythm, at) => rhythm.or(at),
     }
-}
-
-/// Words that say nothing by themselves.
-const EMPTY_WORDS: [&str; 62] = [
-    "a", "an", "the", "my", "our", "your", "their", "his", "her", "this", "that", "it", "its", "i",
-    "we", "me", "us", "you", "want", "wants", "need", "would", "to", "help", "please", "let's",
-    "and", "or", "of", "for", "in", "on", "at", "by", "with", "be", "is", "are", "am", "will",
-    "can", "could", "should", "do", "get", "make", "plan", "start", "starting", "set", "up", "go",
-    "so", "some", "about", "all", "from", "into", "then", "also", "as", "only",
-];
-
-/// Returns the part of a run that is worth naming, as typed.
-fn leftover(goal: &Goal, run: &[UnreadWord], file: Option<&Blueprint>) -> Option<String> {
-    let says = |word: &UnreadWord| {
-        !EMPTY_WORDS.contains(&word.text.as_str())
-            && !file.is_some_and(|file| kind::is_match_word(&word.text, file))
-    };
-    // A verb before the subject is part of the goal, not something that was left out.
-    let opens = run.first().is_some_and(|word| word.span.start == 0);
-    if run.iter().filter(|word| says(word)).count() < if opens { 3 } else { 1 } {
-        return None;
-    }
-    let joins = |word: &UnreadWord| ["and", "or", "the", "a", "an"].contains(&word.text.as_str());
-    let empty = |word: &UnreadWord| EMPTY_WORDS.contains(&word.text.as_str());
-    let first = run.iter().position(|word| !joins(word))?;
-    let last = run.iter().rposition(|word| !empty(word))?;
-    let span: Range<usize> = run.get(first)?.span.start..run.get(last)?.span.end;
-    goal.text.get(span).map(str::to_owned)
 }
 
 /// A language or script that is not read, in a sentence.
@@ -383,7 +371,8 @@ mod tests {
         let found = read(text);
         assert_eq!(found.kind.as_deref().unwrap_or_default(), kind, "{text}");
         assert_eq!(found.read, phrases, "{text}");
-        assert_eq!(found.not_read, left, "{text}");
+        let unread: Vec<&String> = found.noted.iter().chain(&found.not_read).collect();
+        assert_eq!(unread, left, "{text}");
     }
 
     #[test]
@@ -412,7 +401,7 @@ mod tests {
             &["on Wed 18 Nov"],
             &[],
         );
-        expect("clean the garage next Saturday", "", &["on Sat 21 Nov"], &[]);
+        expect("tidy the hangar next Saturday", "", &["on Sat 21 Nov"], &[]);
         expect(
             "hire two backend engineers this quarter",
             "a search for new employees",
@@ -456,10 +445,9 @@ mod tests {
             &["from PHP to Go"],
             &["like last year"],
         );
-        assert_eq!(
-            read("learn Rust so that I can change jobs").not_read,
-            ["so that I can change jobs"]
-        );
+        let remark = "so that I can change jobs";
+        assert_eq!(read(&format!("learn Rust {remark}")).noted, [remark]);
+        assert_eq!(read("polish the zorbulator like last year").noted, [] as [&str; 0]);
     }
 
     #[test]

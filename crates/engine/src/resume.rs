@@ -199,6 +199,7 @@ fn interrupted_events(
         file: None,
         process: None,
         output_lines: 0,
+        spooled: 0,
         last_line: "".into(),
     });
     let evidence = match leftovers.alive.get(&id).map(Vec::as_slice) {

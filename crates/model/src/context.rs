@@ -324,6 +324,22 @@ impl PlanContext {
     pub fn find_assumption(&self, key: &str) -> Option<&Assumption> {
         self.assumptions.iter().find(|assumption| assumption.key == key)
     }
+
+    /// The number of weeks that the person gave, and the last day of them.
+    pub fn stated_weeks(&self) -> Option<(u16, Date)> {
+        let is_stated = self
+            .find_assumption("horizon_weeks")
+            .is_none_or(|found| found.origin == AssumptionOrigin::User);
+        let weeks = self.constraints.horizon_weeks.filter(|_| is_stated)?;
+        let days = jiff::Span::new().days(i64::from(weeks) * 7 - 1);
+        Some((weeks, self.constraints.start.saturating_add(days)))
+    }
+
+    /// The last day that the person gave: a deadline, or the end of a number of weeks.
+    pub fn stated_last_day(&self) -> Option<Date> {
+        let deadline = self.constraints.deadline.map(OffsetDateTime::local_date);
+        deadline.or_else(|| self.stated_weeks().map(|(_, end)| end))
+    }
 }
 
 #[cfg(test)]

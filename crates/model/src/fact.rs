@@ -220,6 +220,10 @@ pub enum FactReading {
     Place {
         name: String,
     },
+    /// The thing itself takes this many days: an offsite of three days, a trip of two weeks.
+    EventDays {
+        days: u32,
+    },
 }
 
 impl FactReading {
@@ -231,7 +235,8 @@ impl FactReading {
             | (Self::Start { .. }, Self::Start { .. })
             | (Self::DailyCapacity { .. }, Self::DailyCapacity { .. })
             | (Self::WorkingTimes { .. }, Self::WorkingTimes { .. })
-            | (Self::Place { .. }, Self::Place { .. }) => true,
+            | (Self::Place { .. }, Self::Place { .. })
+            | (Self::EventDays { .. }, Self::EventDays { .. }) => true,
             (Self::Capacity { person: a, .. }, Self::Capacity { person: b, .. })
             | (Self::WeekdaysOff { person: a, .. }, Self::WeekdaysOff { person: b, .. }) => a == b,
             (Self::Count { noun: a, .. }, Self::Count { noun: b, .. }) => a == b,

@@ -70,6 +70,9 @@ impl FactReading {
                 }
             }
             Self::Place { name } => format!("in {name}"),
+            Self::EventDays { days } => {
+                format!("it takes {}", units::format_counted(*days as usize, "day"))
+            }
         }
     }
 }

@@ -324,7 +324,8 @@ impl TaskNode {
             && self.exit_criteria.iter().any(ExitCriterion::is_checkable)
     }
 
-    /// What is special about how its command runs, one line each: its directory, its variables, its shell.
+    /// What is special about how its command runs, one line each: its directory, its variables, its shell, how
+    /// often.
     pub fn command_settings(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.cwd.is_empty() {
@@ -335,6 +336,10 @@ impl TaskNode {
         }
         lines.extend(self.env.iter().map(|(name, value)| format!("with {name}={value}")));
         lines.extend(self.options.setting_lines());
+        if let Some(retries) = self.retries.as_ref().filter(|retries| retries.max > 0) {
+            let attempts = if retries.max == 1 { "attempt" } else { "attempts" };
+            lines.push(format!("up to {} more {attempts} after a failure", retries.max));
+        }
         lines
     }
 

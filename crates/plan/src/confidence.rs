@@ -12,7 +12,8 @@ mod words;
 
 pub use terms::{ConfidenceFacts, needed_facts};
 pub use words::{
-    ConfidenceEvidence, ConfidenceLevel, ConfidenceSentence, describe_confidence, is_refuted,
+    ConfidenceEvidence, ConfidenceLevel, ConfidenceSentence, DraftAuthor, describe_confidence,
+    is_refuted,
 };
 
 pub use planwright_model::confidence::{Confidence, ConfidenceTerm, ConfidenceVerdict};

@@ -73,7 +73,7 @@ pub struct CatchUpPreview {
     pub busiest_week_minutes: u32,
     /// By how many days everything open moves, where it all moves alike.
     pub shift_days: Option<u32>,
-    /// Days between the deadline and the end, if it ends after it.
+    /// Days between the last day that the person gave and the end, if it ends after it.
     pub days_late: u32,
 }
 
@@ -84,10 +84,10 @@ impl CatchUpPreview {
         day_difference(before.local_date(), after.local_date())
     }
 
-    /// Says by how much the plan misses its deadline, if it does: `This ends 6 days after your deadline`.
+    /// Says by how much the plan misses the day that was given, if it does: `This ends 6 days after the day you gave`.
     pub fn describe_lateness(&self) -> Option<String> {
         let days = format_counted(self.days_late as usize, "day");
-        (self.days_late > 0).then(|| format!("This ends {days} after your deadline"))
+        (self.days_late > 0).then(|| format!("This ends {days} after the day you gave"))
     }
 
     /// Late tasks that are skipped.
@@ -117,7 +117,10 @@ pub fn offered_ways(
     let push = preview(CatchUpWay::PushBack);
     // Where nothing can move alike, everything open is planned again.
     let push = if push.1.is_ok() { push } else { preview(CatchUpWay::Replan) };
-    vec![preview(CatchUpWay::MoveLate), preview(CatchUpWay::SkipLate), push]
+    let mut ways = vec![preview(CatchUpWay::MoveLate), preview(CatchUpWay::SkipLate), push];
+    // A way that keeps the day is offered before one that does not.
+    ways.sort_by_key(|(_, preview)| preview.as_ref().map_or(u32::MAX, |preview| preview.days_late));
+    ways
 }
 
 /// Computes what a way of catching up leads to. `Err` says why nothing can be planned.
@@ -156,10 +159,10 @@ pub fn preview_catch_up(
     let next =
         open.iter().filter(|block| block.end.at > request.now).map(|block| block.start).min();
     let end = open.iter().map(|block| block.end).max();
-    let deadline = request.context.constraints.deadline;
-    let days_late = deadline.zip(end).map_or(0, |(deadline, end)| {
-        day_difference(deadline.local_date(), end.local_date()).max(0)
-    });
+    let last_day = request.context.stated_last_day();
+    let days_late = last_day
+        .zip(end)
+        .map_or(0, |(last_day, end)| day_difference(last_day, end.local_date()).max(0));
     Ok(CatchUpPreview {
         way,
         rows: changed_rows(request, &work, way, &schedule),

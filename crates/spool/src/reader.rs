@@ -89,6 +89,11 @@ impl SpoolReader {
         Ok(Some(SpoolPiece { offset, millis: header.millis, content }))
     }
 
+    /// Where the next piece begins.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
     /// Reads so many bytes, or none of them if there are fewer.
     fn fill(&mut self, bytes: &mut [u8]) -> Result<bool, SpoolError> {
         let source: &mut dyn Read = match &mut self.source {

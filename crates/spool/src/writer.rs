@@ -1,7 +1,7 @@
 //! Writing the spool of one attempt.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -61,9 +61,9 @@ impl SpoolWriter {
         }
     }
 
-    /// The same for a spool that another process began and did not end. One of which only beginning and end were kept already
-    /// cannot be added to.
-    pub(crate) fn reopen(path: PathBuf, cap: u64) -> Result<Self, SpoolError> {
+    /// The same for a spool that another process began and did not end. A piece that it could not finish writing is removed. A
+    /// spool of which only beginning and end were kept already cannot be added to.
+    pub fn reopen(path: PathBuf, cap: u64) -> Result<Self, SpoolError> {
         let mut writer = Self::new(path, cap);
         let tails = [0, 1].map(|turn| writer.path.with_file_name(writer.tail_name(turn)));
         if let Some(tail) = tails.iter().find(|tail| tail.exists()) {
@@ -72,9 +72,9 @@ impl SpoolWriter {
         }
         match OpenOptions::new().append(true).open(&writer.path) {
             Ok(file) => {
-                let length =
-                    file.metadata().map_err(|source| io_error(&writer.path, source))?.len();
-                writer.offset = length.max(MAGIC.len() as u64);
+                let length = complete_length(&writer.path)?;
+                file.set_len(length).map_err(|source| io_error(&writer.path, source))?;
+                writer.offset = length;
                 writer.file = Some(file);
                 Ok(writer)
             }
@@ -192,6 +192,27 @@ impl SpoolWriter {
         }
         Ok(())
     }
+}
+
+/// Where the last piece ends that was written whole.
+fn complete_length(path: &Path) -> Result<u64, SpoolError> {
+    let fail = |source| io_error(path, source);
+    let mut file = File::open(path).map_err(fail)?;
+    let size = file.metadata().map_err(fail)?.len();
+    let mut end = MAGIC.len() as u64;
+    let mut header = [0; HEADER];
+    while end + HEADER as u64 <= size {
+        file.seek(SeekFrom::Start(end)).map_err(fail)?;
+        file.read_exact(&mut header).map_err(fail)?;
+        let Some(found) = PieceHeader::decode(&header) else { break };
+        let next =
+            end + HEADER as u64 + if found.kind == PieceKind::Gap { 0 } else { found.length };
+        if next > size {
+            break;
+        }
+        end = next;
+    }
+    Ok(end)
 }
 
 fn append_file(to: &mut File, from: &Path) -> std::io::Result<()> {

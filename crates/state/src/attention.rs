@@ -64,6 +64,7 @@ impl SessionState {
         }
         let failed: Vec<usize> = (0..self.tasks.len())
             .filter(|task| self.tasks.row(*task).status == TaskStatus::Failed)
+            .filter(|task| !self.tasks.is_tolerated(*task))
             .collect();
         let skips = SkipRoots::from_tasks(&self.tasks);
         let skipped = |task: &usize| skips.skipped_because_of(*task).len();

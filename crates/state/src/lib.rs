@@ -22,6 +22,7 @@ mod planned_commands;
 mod planning_slice;
 pub mod replay;
 mod request_slice;
+mod run_outlook;
 pub mod run_profile;
 mod run_slice;
 mod schedule_undo;

@@ -12,14 +12,16 @@ use super::fact_slice::FactSlice;
 use super::schedule_undo::{CatchUpUndo, MOVED_BY_HAND};
 use planwright_model::agent_conversation::{PromptSource, RequestReport, TURN_PURPOSE};
 use planwright_model::catch_up::{OpenWork, TaskOccurrence};
-use planwright_model::event::{AgentEvent, PlanningEvent, RevisedDraft};
+use planwright_model::event::{AgentEvent, PlanSketch, PlanningEvent, RevisedDraft};
 use planwright_model::{
     AdaptationLogEntry, ApprovalTarget, Comment, EscalationReason, InteractionPolicy,
     PatternChoice, PauseKind, PlanContext, PlanCounters, PlanDrafter, PlanEffect, PlanLimits,
     PlanOutline, PlanQuestion, PlanState, PlanningPosition, PlanningToolName, PolicyOverride,
     Roadmap, RunCap, Schedule, Stage, StageAssessment, TaskId, Violation,
 };
-use planwright_plan::confidence::{ConfidenceEvidence, ConfidenceSentence, describe_confidence};
+use planwright_plan::confidence::{
+    ConfidenceEvidence, ConfidenceSentence, DraftAuthor, describe_confidence,
+};
 use planwright_plan::grammar::BROKEN_FACT_RULE;
 
 /// How many log entries and traces of planning the state keeps; the journal has all of them.
@@ -57,6 +59,9 @@ pub struct PlanningSlice {
     pub kind_chosen: bool,
     pub pattern_rfc_required: bool,
     pub pattern_rfc_text: Option<String>,
+    /// What would be drafted without an answer to the questions, while there is no draft.
+    #[serde(default)]
+    pub sketch: Option<Arc<PlanSketch>>,
     pub outline: Option<Arc<PlanOutline>>,
     /// The outline as the person saw it last, for the diff.
     pub shown_outline: Option<Arc<PlanOutline>>,
@@ -129,6 +134,9 @@ pub struct PlanningSlice {
     pub segment_began: Option<Timestamp>,
     /// When something last happened that the person could see.
     pub last_visible: Option<Timestamp>,
+    /// When something was last drafted or judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drafted_at: Option<Timestamp>,
     /// The conversation with the model, where it plans in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Arc<AgentConversation>>,
@@ -200,7 +208,13 @@ impl PlanningSlice {
         describe_confidence(&ConfidenceEvidence {
             pattern: self.pattern.as_ref(),
             kind_confirmed: self.kind_chosen,
-            by_model: !self.offline && !self.drafter.is_offline(),
+            drafted_by: if self.offline || self.drafter.is_offline() {
+                DraftAuthor::BuiltInPlanner
+            } else if self.conversation.is_some() {
+                DraftAuthor::LargeModel
+            } else {
+                DraftAuthor::SmallModel
+            },
             assessments: &self.judgements,
         })
     }
@@ -220,6 +234,9 @@ impl PlanningSlice {
     pub fn apply(&mut self, event: &PlanningEvent, at: Timestamp) -> bool {
         if !matches!(event, PlanningEvent::Traced { .. } | PlanningEvent::Logged { .. }) {
             self.last_visible = Some(at);
+        }
+        if is_drafting(event) {
+            self.drafted_at = Some(at);
         }
         self.record_history(event, at);
         match event {
@@ -262,7 +279,10 @@ impl PlanningSlice {
                     Arc::make_mut(outline).plan_context = PlanContext::clone(context);
                 }
             }
-            PlanningEvent::QuestionsFound { questions } => self.questions.clone_from(questions),
+            PlanningEvent::QuestionsFound { questions, sketch } => {
+                self.questions.clone_from(questions);
+                self.sketch.clone_from(sketch);
+            }
             PlanningEvent::QuestionsAnswered { answers } => {
                 for (key, answer) in answers {
                     if answer.trim().is_empty() {
@@ -296,6 +316,7 @@ impl PlanningSlice {
                 self.set_self_score(Stage::Outline, *self_score);
                 self.draft_number = self.draft_number.max(1);
                 self.outline = Some(outline.clone());
+                self.sketch = None;
                 self.context = Some(Arc::new(outline.plan_context.clone()));
             }
             PlanningEvent::RoadmapDrafted { roadmap, self_score, .. } => {
@@ -571,6 +592,17 @@ fn target_stage(target: ApprovalTarget) -> Option<Stage> {
 }
 
 /// The beginning of a text that names a change.
+/// Whether an event makes a draft or judges one.
+fn is_drafting(event: &PlanningEvent) -> bool {
+    matches!(
+        event,
+        PlanningEvent::OutlineDrafted { .. }
+            | PlanningEvent::RoadmapDrafted { .. }
+            | PlanningEvent::ScheduleDrafted { .. }
+            | PlanningEvent::Judged { .. }
+    )
+}
+
 fn change_title(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default().trim();
     match line.char_indices().nth(MAX_CHANGE_TITLE_CHARS) {

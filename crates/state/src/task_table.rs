@@ -9,7 +9,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use planwright_model::event::{CallEvent, CallOutcome, FileChange, RepeatClass, TaskEvent};
+use planwright_model::event::{
+    CallEvent, CallOutcome, FileChange, RepeatClass, SpoolRange, TaskEvent,
+};
 use planwright_model::{
     Actor, CallId, ExecutionFailure, LinkKind, MicroDollars, Plan, RunCondition, RunKind,
     SkipReason, TaskHold, TaskId, TaskLink, TaskNode, TaskResults,
@@ -78,6 +80,9 @@ pub struct CallInFlight {
     /// Process id and start time, once it is known.
     pub process: Option<(u32, u64)>,
     pub output_lines: u64,
+    /// Where its output spool ends as far as the journal knows; 0 before it printed anything.
+    #[serde(default)]
+    pub spooled: u64,
     pub last_line: Arc<str>,
 }
 
@@ -637,6 +642,7 @@ impl TaskTable {
                     file: file.clone(),
                     process: None,
                     output_lines: 0,
+                    spooled: 0,
                     last_line: Arc::from(""),
                 };
                 start_call(row, started, many_at_once)
@@ -654,6 +660,7 @@ impl TaskTable {
                 match call_in_flight_mut(row, call) {
                     Some(open) => {
                         open.output_lines += printed_lines(event);
+                        open.spooled = spool_end(open.spooled, event);
                         if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty())
                         {
                             open.last_line = first_line_shortened(line);
@@ -954,6 +961,11 @@ impl TaskTable {
             })
     }
 
+    /// Whether the plan lets the task fail: nothing waits for it or fails because of it.
+    pub fn is_tolerated(&self, task: usize) -> bool {
+        self.links.tolerated[task]
+    }
+
     /// Whether the task is the person's to do.
     pub fn is_human(&self, task: usize) -> bool {
         self.links.human[task]
@@ -1073,6 +1085,15 @@ fn end_call(row: &mut TaskRow, call: &CallId) -> Option<Box<CallInFlight>> {
 
 /// How much of a command's output is kept for the tasks that build on it.
 const OUTPUT_TAIL_BYTES: usize = 4_000;
+
+/// Where a spool ends after an event about it.
+fn spool_end(before: u64, event: &CallEvent) -> u64 {
+    match event {
+        CallEvent::Output { text, .. } => SpoolRange::following(before, text).to,
+        CallEvent::Spooled { range, .. } => range.to,
+        _ => before,
+    }
+}
 
 /// How many lines an event adds to the output of its call.
 fn printed_lines(event: &CallEvent) -> u64 {

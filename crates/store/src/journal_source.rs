@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use crate::{JournalRow, StoreReader};
 use planwright_model::event::{Event, OutputStream, Record, SpoolRange};
 use planwright_model::{CallId, Seq, SessionId};
-use planwright_spool::{SpoolContent, SpoolDirectory};
+use planwright_spool::{SpoolContent, SpoolDirectory, SpoolReader};
 use planwright_state::replay::{RecordSource, RecordSourceError};
 use planwright_state::timeline::Timeline;
 
@@ -15,12 +15,37 @@ pub struct JournalSource {
     reader: StoreReader,
     spools: SpoolDirectory,
     session: SessionId,
+    /// The sessions that it goes back to, once somebody had to know.
+    ancestors: Option<Vec<SessionId>>,
 }
 
 impl JournalSource {
     pub fn new(reader: StoreReader, session: SessionId) -> Self {
         let spools = reader.output_spools();
-        Self { reader, spools, session }
+        Self { reader, spools, session, ancestors: None }
+    }
+
+    /// Opens the output of a call. What a fork has of its past stands with the session that made it; a call never has the same
+    /// number twice in one past.
+    fn open_spool(
+        &mut self,
+        call: &CallId,
+        from: u64,
+    ) -> Result<Option<SpoolReader>, RecordSourceError> {
+        let own = self.spools.open(&self.session, call, from).map_err(to_source_error)?;
+        if own.is_some() {
+            return Ok(own);
+        }
+        if self.ancestors.is_none() {
+            self.ancestors = Some(self.reader.ancestors(&self.session).map_err(to_source_error)?);
+        }
+        for session in self.ancestors.iter().flatten() {
+            let found = self.spools.open(session, call, from).map_err(to_source_error)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -47,8 +72,7 @@ impl RecordSource for JournalSource {
         call: &CallId,
         range: SpoolRange,
     ) -> Result<Vec<(OutputStream, String)>, RecordSourceError> {
-        let opened = self.spools.open(&self.session, call, range.from).map_err(to_source_error)?;
-        let Some(mut reader) = opened else { return Ok(Vec::new()) };
+        let Some(mut reader) = self.open_spool(call, range.from)? else { return Ok(Vec::new()) };
         let mut pieces = Vec::new();
         while let Some(piece) = reader.next_piece().map_err(to_source_error)? {
             if piece.offset >= range.to {

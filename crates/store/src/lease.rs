@@ -8,9 +8,10 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use std::{process, thread};
 
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::database::StorePaths;
@@ -141,6 +142,27 @@ fn try_lock_file(path: &Path) -> Result<Option<File>, StoreError> {
 
 pub(super) fn lock_path(paths: &StorePaths, id: &SessionId) -> PathBuf {
     paths.locks.join(format!("{id}.lock"))
+}
+
+/// Shows that the holder of a lease is still at work: the time of its lock file is the last moment that it was.
+pub(super) fn touch_lock(paths: &StorePaths, id: &SessionId) -> Result<(), StoreError> {
+    let path = lock_path(paths, id);
+    OpenOptions::new()
+        .write(true)
+        .open(&path)
+        .and_then(|file| file.set_modified(SystemTime::now()))
+        .map_err(|error| StoreError::from_io("touching", &path, error))
+}
+
+/// When the holder of a lease was last at work. `None` for one that never tells, as programs before version 0.4 did.
+pub(super) fn last_sign_of_life(
+    paths: &StorePaths,
+    id: &SessionId,
+    holder: &LeaseHolder,
+) -> Option<Timestamp> {
+    let changed = fs::metadata(lock_path(paths, id)).and_then(|found| found.modified()).ok()?;
+    let at = Timestamp::try_from(changed).ok()?;
+    (at > holder.since).then_some(at)
 }
 
 pub(super) fn find_session_key(

@@ -183,6 +183,20 @@ impl Store {
         })
     }
 
+    /// Shows those who follow a session that this process is still at work on it.
+    pub fn show_sign_of_life(&self, session: &SessionId) -> Result<(), StoreError> {
+        lease::touch_lock(&self.inner.paths, session)
+    }
+
+    /// When the process that works on a session was last at work; `None` where it does not tell.
+    pub fn last_sign_of_life(
+        &self,
+        session: &SessionId,
+        holder: &LeaseHolder,
+    ) -> Option<jiff::Timestamp> {
+        lease::last_sign_of_life(&self.inner.paths, session, holder)
+    }
+
     /// Creates a reader with its own connection, for another thread.
     pub fn reader(&self) -> Result<StoreReader, StoreError> {
         StoreReader::open(&self.inner.paths)

@@ -75,6 +75,25 @@ impl SessionLineage {
 
 const READING: &str = "reading where a session comes from";
 
+/// The sessions that a fork goes back to, the nearest first.
+pub(super) fn read_ancestors(
+    connection: &Connection,
+    database: &Path,
+    id: &SessionId,
+) -> Result<Vec<SessionId>, StoreError> {
+    // The depth ends a circle, which only a damaged database has.
+    let sql = "WITH RECURSIVE line (key, id, parent, depth) AS (
+            SELECT key, id, parent, 0 FROM session WHERE id = ?
+            UNION ALL
+            SELECT above.key, above.id, above.parent, depth + 1
+            FROM session AS above JOIN line ON above.key = line.parent WHERE depth < 1000
+        ) SELECT id FROM line WHERE depth > 0 ORDER BY depth";
+    let read = || -> rusqlite::Result<Vec<String>> {
+        connection.prepare_cached(sql)?.query_map([id.as_str()], |row| row.get(0))?.collect()
+    };
+    Ok(read().during(READING, database)?.into_iter().map(SessionId::new).collect())
+}
+
 struct LineageStep {
     key: i64,
     head: Seq,

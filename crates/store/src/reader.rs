@@ -11,10 +11,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::codec::PayloadDecoder;
 use super::database::{self, StorePaths};
-use super::error::{FindError, SqliteResultExt, StoreError};
+use super::error::{FindError, LeaseHolder, SqliteResultExt, StoreError};
 use super::journal_scan::{RecentRun, unreadable_event};
 use super::lease;
-use super::lineage::{LineagePart, SessionLineage};
+use super::lineage::{self, LineagePart, SessionLineage};
 use super::schema::query_number;
 use super::session_table::{self, to_signed, to_unsigned};
 use super::store_types::{JournalRow, SessionInfo};
@@ -213,6 +213,11 @@ impl StoreReader {
         SessionWatch { reader: self, session, version: -1, head: None }
     }
 
+    /// The sessions that a fork goes back to, the nearest first.
+    pub fn ancestors(&self, session: &SessionId) -> Result<Vec<SessionId>, StoreError> {
+        lineage::read_ancestors(&self.connection, &self.database, session)
+    }
+
     pub(super) fn connection(&self) -> (&Connection, &Path) {
         (&self.connection, &self.database)
     }
@@ -275,9 +280,9 @@ impl SessionWatch {
         Ok(moved.then_some(head))
     }
 
-    /// Whether a live process has the session open for writing.
-    pub fn has_writer(&self) -> Result<bool, StoreError> {
+    /// The live process that has the session open for writing.
+    pub fn writer(&self) -> Result<Option<LeaseHolder>, StoreError> {
         let (connection, database) = self.reader.connection();
-        Ok(lease::lease_holder(connection, database, &self.session)?.is_some())
+        lease::lease_holder(connection, database, &self.session)
     }
 }

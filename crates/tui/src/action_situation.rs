@@ -4,9 +4,10 @@
 use std::borrow::Cow;
 
 use crate::keymap::{ActionEntry, KeyAction, KeyContext, Keymap, TABLE};
+use crate::overlays::RunHome;
 use crate::pane_context::SessionViewMode;
 use crate::panes::approval::{answer_rows, current_request};
-use crate::panes::plan::PlanView;
+use crate::panes::plan::{PlanView, is_sketch};
 use crate::panes::running;
 use crate::session::active_key_places;
 use crate::ui_state::{PaneFocus, UiState};
@@ -24,6 +25,8 @@ pub(crate) struct ActionSituation<'a> {
     pub(crate) why_locked: Option<Cow<'a, str>>,
     /// Whether the session is saved, so that it can be forked, compared and exported.
     pub(crate) is_stored: bool,
+    /// Where the run goes on without this screen.
+    pub(crate) run_home: RunHome,
 }
 
 impl ActionSituation<'_> {
@@ -101,7 +104,14 @@ impl ActionSituation<'_> {
     fn why_unfit(&self, action: KeyAction) -> Option<String> {
         use KeyAction as A;
         let past = self.mode.is_past();
+        if let Some(why) = self.why_only_sketched(action) {
+            return Some(why);
+        }
         match action {
+            A::ViewTimeline if !self.has_run() => {
+                let key = self.keymap.key_hint(A::ViewGantt);
+                Some(format!("nothing has run yet; {key} shows what is planned when"))
+            }
             A::Play | A::Slower | A::Faster | A::Files if !past => Some(self.live_notice()),
             A::FullScreen if self.ui.focus == PaneFocus::Scrub => {
                 Some("the scrub bar has one size".to_owned())
@@ -110,6 +120,7 @@ impl ActionSituation<'_> {
             A::Live if self.mode == SessionViewMode::Saved => {
                 Some("a saved run has no live end".to_owned())
             }
+            A::Detach => self.why_not_detached(),
             A::Fork | A::CompareWith if !self.is_stored => {
                 Some("this is a file; import it first".to_owned())
             }
@@ -144,6 +155,50 @@ impl ActionSituation<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Why the run cannot go on without this screen.
+    fn why_not_detached(&self) -> Option<String> {
+        if self.mode == SessionViewMode::Saved || !self.latest.goes_on_by_itself() {
+            return Some("nothing is running".to_owned());
+        }
+        if self.run_home != RunHome::Screen {
+            return None;
+        }
+        Some(match self.latest.waiting_for_terminal() {
+            Some(task) => format!("{} needs this terminal", self.task_title(&task.id)),
+            None => "this run ends with its screen".to_owned(),
+        })
+    }
+
+    /// Why a sketch of a plan cannot be changed or looked at otherwise.
+    fn why_only_sketched(&self, action: KeyAction) -> Option<String> {
+        use KeyAction as A;
+        let needs_draft = matches!(
+            action,
+            A::Edit
+                | A::AddNode
+                | A::RemoveNode
+                | A::MoveUp
+                | A::MoveDown
+                | A::SplitRow
+                | A::MergeRows
+                | A::LinkNodes
+                | A::Lock
+                | A::Mark
+                | A::Comment
+                | A::Editor
+                | A::ViewGraph
+                | A::ViewGantt
+                | A::ViewTimeline
+                | A::ViewTable
+        );
+        (needs_draft && is_sketch(self.state)).then(|| "answer the question first".to_owned())
+    }
+
+    /// Whether a task has started at the moment that is shown.
+    fn has_run(&self) -> bool {
+        self.state.tasks.iter().any(|(_, row)| row.started_at.is_some())
     }
 
     /// Whether a failure, a question or a task of the person's waits.

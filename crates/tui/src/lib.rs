@@ -12,6 +12,7 @@ mod event_loop;
 mod external_programs;
 mod frame_keys;
 mod frame_limiter;
+mod frame_picture;
 mod glyphs;
 mod home;
 mod keymap;
@@ -42,13 +43,17 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
+pub use frame_picture::{frame_picture, frame_text};
 pub use keymap::{KeyError, check_keys, default_keys};
+pub use overlays::ViewFormat;
 pub use plain::run_plain;
 pub use preview::{HomePreview, SessionPreview};
+pub use session::SILENCE;
 pub use session_actions::{
     ComparableSession, CompareView, EventBookmark, SessionActions, SessionExport,
 };
 pub use settings_store::{SettingItem, SettingsStore};
+pub use terminal::reset_terminal;
 pub use terminal_loans::{LentTerminal, borrow_terminal};
 pub use theme::{ColorDepth, Palette, Theme, ThemeError, ThemeRole};
 pub use widgets::short_plan_name;
@@ -83,6 +88,31 @@ pub struct SessionView {
     /// Says why a session without `commands` is live all the same, such as "runs in another terminal". A session with
     /// neither `commands` nor a note is a saved run and is shown as a replay; one whose `head` is closed becomes one.
     pub note: Option<String>,
+    /// Whether the run can go on in this process once its screen is closed.
+    pub detaches: bool,
+    /// When the process that works on the session last gave a sign of life, where that is another one.
+    pub sign_of_life: Option<watch::Receiver<Option<Timestamp>>>,
+}
+
+impl SessionView {
+    /// A saved run, opened at its first landmark; whoever shows more of it changes what differs.
+    pub fn new(id: SessionId, history: History, head: watch::Receiver<Seq>) -> Self {
+        Self {
+            id,
+            history,
+            head,
+            commands: None,
+            start_at: None,
+            plays: false,
+            bookmarks: Vec::new(),
+            actions: None,
+            asks_fork: false,
+            target: None,
+            note: None,
+            detaches: false,
+            sign_of_life: None,
+        }
+    }
 }
 
 /// Something in a session that a person chose before they opened it.
@@ -149,6 +179,8 @@ pub enum ExitReason {
     Quit,
     /// The person confirmed leaving while work runs: interrupt the run so that it can be resumed.
     QuitWhileRunning,
+    /// The person left the run to itself: it goes on without a screen.
+    Detached,
     /// A signal asked the process to end, such as `SIGTERM`.
     Signal(&'static str),
     /// The terminal went away.

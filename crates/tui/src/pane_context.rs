@@ -1,5 +1,7 @@
 //! What a pane may look at while drawing: everything by reference, nothing that can act.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
@@ -8,7 +10,7 @@ use ratatui::style::Style;
 
 use super::action_situation::ActionSituation;
 use super::keymap::Keymap;
-use super::overlays::CardContext;
+use super::overlays::{CardContext, RunHome};
 use super::panes::approval::CardCache;
 use super::panes::files::FilesCache;
 use super::panes::graph::GraphCache;
@@ -17,7 +19,7 @@ use super::panes::needs_you::NeedsCache;
 use super::panes::output::{FailureTails, OutputCache};
 use super::panes::plan::PlanCache;
 use super::panes::scrub::{ScrubLane, ScrubMarks};
-use super::panes::trace::{TraceCache, TraceColumns};
+use super::panes::trace::{TaskSteps, TraceCache, TraceColumns};
 use super::screen_areas::{ScreenAreas, SizeClass};
 use super::theme::{Palette, ThemeRole};
 use super::ui_state::{PaneFocus, UiState};
@@ -73,11 +75,17 @@ pub(crate) struct PaneContext<'a> {
     /// Whether the session is saved, so that it can be forked, compared and exported.
     pub(crate) is_stored: bool,
     pub(crate) note: Option<&'a str>,
+    /// For how long the process that works on the run has given no sign of life, if that is long.
+    pub(crate) silent_for: Option<Duration>,
+    /// Where the run goes on without this screen.
+    pub(crate) run_home: RunHome,
     /// What the session may cost before it asks.
     pub(crate) session_budget: MicroDollars,
     pub(crate) graph: &'a GraphCache,
     pub(crate) plan: &'a PlanCache,
     pub(crate) trace: &'a TraceCache,
+    /// What the selected task did, where it is described.
+    pub(crate) task_steps: &'a TaskSteps,
     pub(crate) columns: &'a TraceColumns,
     pub(crate) card: &'a CardCache,
     pub(crate) marks: &'a ScrubMarks,
@@ -104,6 +112,7 @@ impl PaneContext<'_> {
             keymap: self.keymap,
             why_locked: self.why_locked.as_deref().map(std::borrow::Cow::Borrowed),
             is_stored: self.is_stored,
+            run_home: self.run_home,
         }
     }
 

@@ -1,8 +1,8 @@
 //! The seven controls of the way Planwright talks and asks, in the words of one plan. Pure.
 
 use planwright_drafting::policy_text::{
-    ControlDirection, DialFacts, DialReading, SampleContent, describe_policy, read_dials,
-    sample_message, step_control,
+    ControlDirection, DialFacts, DialReading, SampleContent, describe_file_policy, describe_policy,
+    read_dials, sample_message, step_control,
 };
 use planwright_model::{ApprovalTarget, InteractionPolicy, PlanState, PolicyOverride};
 use planwright_state::PlanningSlice;
@@ -15,7 +15,6 @@ fn dial_facts(planning: &PlanningSlice) -> DialFacts<'_> {
         small_goal: planning.small_goal,
         is_over: planning.is_over(),
         has_model: !planning.offline,
-        is_first_message: planning.response_text.is_empty(),
     }
 }
 
@@ -35,6 +34,11 @@ pub(crate) fn policy_dials(
 /// The policy in one line: what runs unasked, how often the person is asked, and what differs from the default.
 pub(crate) fn policy_line(planning: &PlanningSlice) -> String {
     describe_policy(&planning.interaction_policy(), &dial_facts(planning))
+}
+
+/// The policy of a plan that came from a file: what of it runs unasked once it is approved.
+pub(crate) fn file_policy_line(planning: &PlanningSlice) -> String {
+    describe_file_policy(&planning.interaction_policy())
 }
 
 /// What the next message would read under a policy.

@@ -5,6 +5,7 @@
 
 use jiff::Timestamp;
 
+use crate::overlays::ViewFormat;
 use planwright_model::{Seq, SessionId};
 use planwright_schedule::OtherBlock;
 use planwright_state::replay::History;
@@ -53,6 +54,13 @@ pub trait SessionActions: Send + Sync + std::fmt::Debug {
     fn other_plan_blocks(&self, session: &SessionId) -> Result<Vec<OtherBlock>, String>;
     /// Writes a comparison to a file, and says where.
     fn export_comparison(&self, comparison: &RunComparison) -> Result<String, String>;
+    /// Writes what a screen shows to a file, and says where.
+    fn export_view(
+        &self,
+        session: &SessionId,
+        format: ViewFormat,
+        text: &str,
+    ) -> Result<String, String>;
     /// Writes a session to a file, and says where.
     fn export_session(&self, session: &SessionId, export: SessionExport) -> Result<String, String>;
 }

@@ -144,13 +144,24 @@ impl Drop for TerminalGuard {
     }
 }
 
-/// Whether a shell with job control started this process, so that someone can let it go on after it was stopped.
+/// Whether a shell with job control started this process, so that someone can let it go on after it was stopped. The shell
+/// is the first ancestor outside of this process group: the one that waits for this screen is inside of it.
 pub(crate) fn is_shell_job() -> bool {
-    let parent = rustix::process::getppid();
     let group = |pid| rustix::process::getpgid(pid).ok();
     let session = |pid| rustix::process::getsid(pid).ok();
     let own = (group(None), session(None));
-    parent.is_some_and(|parent| is_job_of(own, (group(Some(parent)), session(Some(parent)))))
+    let ancestors = std::iter::successors(rustix::process::getppid(), |pid| parent_of(*pid));
+    let mut outside = ancestors.skip_while(|pid| group(Some(*pid)) == own.0);
+    let shell = outside.next();
+    shell.is_some_and(|shell| is_job_of(own, (group(Some(shell)), session(Some(shell)))))
+}
+
+/// The parent of another process, where the system tells.
+fn parent_of(pid: Pid) -> Option<Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // The name may contain spaces and parentheses, so fields are counted after the last one.
+    let (_, rest) = stat.rsplit_once(')')?;
+    Pid::from_raw(rest.split_whitespace().nth(1)?.parse().ok()?)
 }
 
 /// Whether a process is a job of its parent, by the process group and session of both: a group of its own, in the
@@ -176,21 +187,26 @@ fn acquire_terminal() -> io::Result<()> {
     taken
 }
 
-/// Gives the terminal back. Harmless if nobody has it; an error here could not be shown anywhere.
-fn restore_terminal() {
-    if !ACTIVE.swap(false, Ordering::SeqCst) {
-        return;
-    }
-    // Here and below: where the terminal is gone nothing is left to restore.
-    let _ = execute!(
-        stdout(),
+/// Writes what gives a terminal back that a screen of another process had when it was killed.
+pub fn reset_terminal(out: &mut impl Write) -> io::Result<()> {
+    execute!(
+        out,
         EndSynchronizedUpdate,
         DisableFocusChange,
         DisableBracketedPaste,
         DisableMouseCapture,
         LeaveAlternateScreen,
         Show
-    );
+    )
+}
+
+/// Gives the terminal back. Harmless if nobody has it; an error here could not be shown anywhere.
+fn restore_terminal() {
+    if !ACTIVE.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    // Here and below: where the terminal is gone nothing is left to restore.
+    let _ = reset_terminal(&mut stdout());
     let _ = disable_raw_mode();
     let kept = std::mem::take(&mut SHARED.lock().unwrap_or_else(PoisonError::into_inner).1);
     for message in kept {

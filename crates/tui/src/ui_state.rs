@@ -267,6 +267,8 @@ pub(crate) struct UiState {
     pub(crate) focus: PaneFocus,
     /// Leaving the screen leads to the list of plans.
     pub(crate) opened_from_home: bool,
+    /// Text was typed into a box or a row that has not been read yet.
+    pub(crate) has_unread_text: bool,
     /// The pane with the focus has everything between header and footer.
     pub(crate) full_screen: bool,
     pub(crate) graph: GraphUi,

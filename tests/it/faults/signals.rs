@@ -155,7 +155,7 @@ fn a_stopped_and_continued_job_releases_the_terminal_and_takes_it_again() {
         if running {
             // Quitting during a run needs one confirmation: stop now.
             terminal.shows("leave while it runs?");
-            terminal.keys("j\r");
+            terminal.keys("jj\r");
         }
         terminal.shows("ready$");
         assert_restored(&terminal.written());

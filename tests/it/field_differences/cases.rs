@@ -7,7 +7,7 @@ const fn case(field: &'static str, observer: FieldObserver, plan: &'static str) 
     FieldCase { field, observer, plan }
 }
 
-use FieldObserver::{Agent, Decoded, Paused, Program, Resumed};
+use FieldObserver::{Agent, Checked, Kept, Paused, Program, Resumed, Shown, Together};
 
 /// Two tasks of ten seconds that share something.
 const SHARED: &str = r#"
@@ -24,45 +24,109 @@ run = { shell = "true" }
 "#;
 
 pub(super) const CASES: &[FieldCase] = &[
-    // Words, and what only the schedule uses.
-    case("Plan.title", Decoded, "+ title = \"T\"\n[[tasks]]\nid = \"a\"\n"),
-    case("Plan.goal", Decoded, "+ goal = \"G\"\n[[tasks]]\nid = \"a\"\n"),
-    case("Plan.rationale", Decoded, "+ rationale = \"R\"\n[[tasks]]\nid = \"a\"\n"),
-    case("Task.description", Decoded, "[[tasks]]\nid = \"a\"\n+ description = \"D\"\n"),
-    case("Task.question", Decoded, "[[tasks]]\nid = \"a\"\n+ question = \"D\"\n"),
-    case("Task.goal", Decoded, "[[tasks]]\nid = \"a\"\n+ goal = \"D\"\n"),
-    case("Task.prompt", Decoded, "[[tasks]]\nid = \"a\"\n+ prompt = \"D\"\n"),
-    case("Task.duration", Decoded, "[[tasks]]\nid = \"a\"\n+ duration = \"2h\"\n"),
-    case("Task.duration_minutes", Decoded, "[[tasks]]\nid = \"a\"\n+ duration_minutes = 5\n"),
-    case("Task.estimated_tokens", Decoded, "[[tasks]]\nid = \"a\"\n+ estimated_tokens = 9\n"),
-    case("Task.metadata", Decoded, "[[tasks]]\nid = \"a\"\n+ metadata = { x = 1 }\n"),
-    case("Task.owner", Decoded, "[[tasks]]\nid = \"a\"\n+ owner = \"Ann\"\n"),
-    case("Task.fixed_end", Decoded, "[[tasks]]\nid = \"a\"\n+ fixed_end = \"2026-12-01\"\n"),
-    case("Task.due", Decoded, "[[tasks]]\nid = \"a\"\n+ due = \"2026-12-01\"\n"),
-    case("Task.why", Decoded, "[[tasks]]\nid = \"a\"\n+ why = \"W\"\n"),
-    case("Task.risks", Decoded, "[[tasks]]\nid = \"a\"\n+ risks = [\"R\"]\n"),
-    case("Task.assumptions", Decoded, "[[tasks]]\nid = \"a\"\n+ assumptions = [\"A\"]\n"),
-    case("Task.evidence", Decoded, "[[tasks]]\nid = \"a\"\n+ evidence = [\"E\"]\n"),
-    case("Task.cost", Decoded, "[[tasks]]\nid = \"a\"\n+ cost = \"120 EUR\"\n"),
+    // Words, and what only the schedule uses: they are shown with the run, or decide what is planned.
+    case(
+        "Plan.title",
+        Shown,
+        "+ title = \"T\"\n[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n",
+    ),
+    case("Plan.goal", Shown, "+ goal = \"G\"\n[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n"),
+    case(
+        "Plan.rationale",
+        Shown,
+        "+ rationale = \"R\"\n[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n",
+    ),
+    case(
+        "Task.description",
+        Shown,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ description = \"D\"\n",
+    ),
+    case(
+        "Task.question",
+        Shown,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ question = \"D\"\n",
+    ),
+    case("Task.goal", Shown, "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ goal = \"D\"\n"),
+    case(
+        "Task.prompt",
+        Shown,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ prompt = \"D\"\n",
+    ),
+    case(
+        "Task.duration",
+        Shown,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ duration = \"2h\"\n",
+    ),
+    case(
+        "Task.duration_minutes",
+        Shown,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ duration_minutes = 5\n",
+    ),
+    case(
+        "Task.estimated_tokens",
+        Checked,
+        "[[tasks]]\nid = \"a\"\nrun = { agent = {} }\n+ estimated_tokens = 9000\n",
+    ),
+    case(
+        "Task.metadata",
+        Kept,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ metadata = { ticket = \"X-1\" }\n",
+    ),
+    case(
+        "Task.owner",
+        Shown,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ owner = \"Ann\"\n",
+    ),
+    case(
+        "Task.fixed_end",
+        Checked,
+        "[calendar]\ntz = \"UTC\"\nstart = \"2026-12-01\"\n[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\nduration = \"2h\"\n+ fixed_end = \"2026-12-03T12:00\"\n",
+    ),
+    case(
+        "Task.due",
+        Checked,
+        "[calendar]\ntz = \"UTC\"\nstart = \"2026-12-01\"\n[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\nduration = \"12h\"\n+ due = \"2026-12-01\"\n",
+    ),
+    case("Task.why", Shown, "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ why = \"W\"\n"),
+    case(
+        "Task.risks",
+        Shown,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ risks = [\"R\"]\n",
+    ),
+    case(
+        "Task.assumptions",
+        Shown,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ assumptions = [\"A\"]\n",
+    ),
+    case(
+        "Task.evidence",
+        Shown,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ evidence = [\"E\"]\n",
+    ),
+    case(
+        "Task.cost",
+        Shown,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n+ cost = \"120 EUR\"\n",
+    ),
     case(
         "Link.origin",
-        Decoded,
-        "[[tasks]]\nid = \"a\"\n[[tasks]]\nid = \"b\"\n+ depends_on = [{ task = \"a\", origin = \"inferred\" }]\n- depends_on = [\"a\"]\n",
+        Kept,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n[[tasks]]\nid = \"b\"\nrun = { shell = \"true\" }\n+ depends_on = [{ task = \"a\", origin = \"inferred\" }]\n- depends_on = [\"a\"]\n",
     ),
     case(
         "Calendar.start",
-        Decoded,
-        "[calendar]\ntz = \"UTC\"\n+ start = \"2026-12-01\"\n[[tasks]]\nid = \"a\"\n",
+        Paused,
+        "[calendar]\ntz = \"UTC\"\n+ start = \"2031-12-03\"\n- start = \"2031-12-01\"\n[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\nduration = \"1h\"\nat_scheduled_time = true\n",
     ),
     case(
         "Calendar.deadline",
-        Decoded,
-        "[calendar]\ntz = \"UTC\"\n+ deadline = \"2026-12-01\"\n[[tasks]]\nid = \"a\"\n",
+        Checked,
+        "[calendar]\ntz = \"UTC\"\nstart = \"2031-12-01\"\n+ deadline = \"2031-12-02\"\n[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\nduration = \"40h\"\n",
     ),
     case(
         "Calendar.horizon_weeks",
-        Decoded,
-        "[calendar]\ntz = \"UTC\"\n+ horizon_weeks = 3\n[[tasks]]\nid = \"a\"\n",
+        Checked,
+        "[calendar]\ntz = \"UTC\"\nstart = \"2031-12-01\"\n+ horizon_weeks = 1\n[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\nduration = \"60h\"\n",
     ),
     // What a plan says about all of its tasks.
     case(
@@ -453,8 +517,16 @@ pub(super) const CASES: &[FieldCase] = &[
     ),
     case(
         "Pool.scope",
-        Decoded,
-        "[pools]\n+ db = { capacity = 1, scope = \"machine\" }\n- db = { capacity = 1 }\n[[tasks]]\nid = \"a\"\nresources = { db = 1 }\n",
+        Together,
+        r#"
+[pools]
++ db = { capacity = 1, scope = "machine" }
+- db = { capacity = 1 }
+[[tasks]]
+id = "a"
+run = { shell = "touch in.$$; i=0; while [ $i -lt 60 ]; do [ $(ls in.* | wc -l) -gt 1 ] && touch both && break; sleep 0.05; i=$((i+1)); done; rm -f in.$$" }
+resources = { db = 1 }
+"#,
     ),
     case(
         "Notify.on",

@@ -77,8 +77,15 @@ fn require_differences(is_wanted: impl Fn(&FieldObserver) -> bool) {
 }
 
 #[test]
-fn fields_for_people_and_the_schedule_reach_the_plan() {
-    require_differences(|observer| matches!(observer, FieldObserver::Decoded));
+fn fields_for_people_are_shown_and_those_for_the_schedule_change_it() {
+    require_differences(|observer| {
+        matches!(observer, FieldObserver::Shown | FieldObserver::Checked | FieldObserver::Kept)
+    });
+}
+
+#[test]
+fn fields_about_other_runs_hold_between_two_processes() {
+    require_differences(|observer| matches!(observer, FieldObserver::Together));
 }
 
 #[test]

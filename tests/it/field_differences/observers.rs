@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use planwright_plan::plan_file::{PlanFileFormat, parse_plan_file};
-
 use crate::plan_fields::{observe_paused, observe_resumed};
 use crate::program::{Place, json_lines};
 
 /// How a plan is run and looked at.
 pub(super) enum FieldObserver {
-    /// It is only read: the field is for people or for the schedule.
-    Decoded,
+    /// It is run, and looked at as a person does: what the run prints, and the report of it.
+    Shown,
+    /// It is checked: the field decides what is planned, which no run waits for.
+    Checked,
+    /// It is run, and its plan is written out of the session again.
+    Kept,
+    /// Two processes run it at once.
+    Together,
     /// Its tasks run by a clock that leaps, and do what their ids say.
     Paused,
     /// It is interrupted, and resumed.
@@ -29,10 +33,10 @@ pub(super) const PROGRAM: FieldObserver = FieldObserver::Program { args: &[], ru
 impl FieldObserver {
     pub(super) fn observe(&self, plan: &str) -> String {
         match self {
-            Self::Decoded => match parse_plan_file(plan, PlanFileFormat::Toml, "plan.toml") {
-                Ok(read) => serde_json::to_string_pretty(&read.plan).unwrap(),
-                Err(error) => panic!("{error}\n{plan}"),
-            },
+            Self::Shown => observe_shown(plan),
+            Self::Checked => observe_checked(plan),
+            Self::Kept => observe_kept(plan),
+            Self::Together => observe_together(plan),
             Self::Paused => on_paused_runtime(observe_paused(plan)),
             Self::Resumed => on_paused_runtime(observe_resumed(plan)),
             Self::Program { args, runs } => observe_program(plan, args, *runs),
@@ -126,4 +130,77 @@ fn observe_agent(plan: &str) -> String {
     }
     assert!(!seen.is_empty(), "nothing happened:\n{plan}");
     seen
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs a plan that must succeed, and gives what was printed.
+fn run_plan(place: &Place, plan: &str) -> String {
+    let output = place.run(&["run", &place.plan(plan), "--headless", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{plan}{}", text(&output.stderr));
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+/// Words without what differs from run to run: times, durations and ids.
+fn without_times(place: &Place, shown: &str) -> String {
+    let shown = shown.replace(place.dir.path().to_str().unwrap(), "");
+    let is_time = |word: &str| word.contains(':') && word.chars().any(|c| c.is_ascii_digit());
+    let is_id = |word: &str| {
+        let word = word.trim_end_matches([':', ',', '.']);
+        word.len() >= 6 && word.chars().all(|c| c.is_ascii_hexdigit())
+    };
+    let is_unit = |word: &str| ["ms", "s"].contains(&word.trim_end_matches([',', '.', '|']));
+    let mut words: Vec<&str> = Vec::new();
+    for word in shown.split_whitespace().filter(|word| !is_time(word) && !is_id(word)) {
+        if is_unit(word) {
+            words.pop();
+        } else {
+            words.push(word);
+        }
+    }
+    words.join(" ")
+}
+
+fn observe_shown(plan: &str) -> String {
+    let place = Place::new();
+    let printed = run_plan(&place, plan);
+    let report = text(&place.run(&["export", "last", "--format", "markdown"]).stdout);
+    assert!(report.starts_with("# "), "{report}");
+    without_times(&place, &format!("{printed}\n{report}"))
+}
+
+fn observe_checked(plan: &str) -> String {
+    let place = Place::new();
+    let output = place.run(&["check", &place.plan(plan), "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    format!(
+        "{:?} {} {} {}",
+        output.status.code(),
+        report["violations"],
+        report["schedule"]["blocks"],
+        report["estimated_total_tokens"]
+    )
+}
+
+fn observe_kept(plan: &str) -> String {
+    let place = Place::new();
+    run_plan(&place, plan);
+    let written = place.run(&["export", "last", "--format", "toml"]);
+    assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
+    text(&written.stdout)
+}
+
+/// Whether what two runs of the same plan do overlaps.
+fn observe_together(plan: &str) -> String {
+    let place = Place::new();
+    let path = place.plan(plan);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            let mut command = place.command(&["run", &path, "--headless", "--yes"]);
+            scope.spawn(move || assert!(command.output().unwrap().status.success()));
+        }
+    });
+    format!("overlap: {}", place.work().join("both").exists())
 }

@@ -111,19 +111,8 @@ fn look_at(records: &[Record]) {
         store: None,
     };
     let (_keep, head) = tokio::sync::watch::channel(Seq(records.len() as u64));
-    let view = SessionView {
-        id: SessionId::new("x"),
-        history: History::new(MemorySource::new(records.to_vec())),
-        head,
-        commands: None,
-        start_at: None,
-        plays: false,
-        bookmarks: Vec::new(),
-        actions: None,
-        asks_fork: false,
-        target: None,
-        note: None,
-    };
+    let history = History::new(MemorySource::new(records.to_vec()));
+    let view = SessionView::new(SessionId::new("x"), history, head);
     let Ok(mut preview) = SessionPreview::open(view, &settings) else { return };
     for key in ["1", "2", "3", "4", "Home", "]", "End", "Enter", "Esc", "?"] {
         let _ = preview.press_key(key);

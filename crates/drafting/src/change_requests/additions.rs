@@ -53,6 +53,29 @@ const AFTER: [&str; 6] =
 const UNDER: [&str; 8] =
     ["at the end of", "to the end of", "under", "below", "into", "within", "to", "in"];
 
+/// Verbs of things that somebody does, and that no request about a plan begins with.
+const ERRAND_VERBS: [&str; 22] = [
+    "call", "phone", "email", "e-mail", "text", "ask", "tell", "invite", "remind", "thank", "meet",
+    "visit", "book", "buy", "order", "pay", "print", "pack", "send", "write", "check", "clean",
+];
+
+/// "call Anna before the announcement": something to do that no task is called, and the task it belongs beside.
+pub(super) fn parse_errand(
+    context: &ClauseContext<'_>,
+    text: &str,
+) -> ClauseReading<Vec<PlanEdit>> {
+    let verb = text.split_whitespace().next()?.to_lowercase();
+    if !ERRAND_VERBS.contains(&verb.as_str()) {
+        return None;
+    }
+    let places = split_at_words(text, &BEFORE).into_iter().chain(split_at_words(text, &AFTER));
+    let is_new = |(title, place): &(&str, &str)| {
+        context.finder.find_one(place).is_ok() && context.finder.find_one(title).is_err()
+    };
+    places.into_iter().any(|found| is_new(&found)).then_some(())?;
+    parse_add(context, &format!("add {text}")).filter(Result::is_ok)
+}
+
 /// "add T before X", "after X, add T", "add T to P", with a time before, in or after the title.
 pub(super) fn parse_add(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
     let (verb, lead) = match strip_phrase_prefix(text, &ADD_VERBS) {

@@ -47,7 +47,9 @@ impl ClauseContext<'_> {
             return self.read_whole(sentence).into_iter().collect();
         }
         let readings = self.read_spans(sentence, &pieces);
-        let spans = join_hours(best_split(&readings, pieces.len()), &readings);
+        let begins: Vec<bool> =
+            pieces.iter().map(|piece| begins_request(&sentence[piece.clone()])).collect();
+        let spans = join_hours(best_split(&readings, &begins), &readings);
         let mut clauses: Vec<RequestClause> = Vec::new();
         let mut open_from: Option<usize> = None;
         for span in spans {
@@ -138,8 +140,23 @@ fn join_hours(
     joined
 }
 
+/// Whether a piece begins as a request of its own does.
+fn begins_request(piece: &str) -> bool {
+    const VERBS: [&str; 23] = [
+        "add", "call", "cut", "delete", "double", "drop", "finish", "give", "halve", "include",
+        "keep", "make", "merge", "move", "postpone", "put", "remove", "rename", "shorten", "skip",
+        "split", "start", "swap",
+    ];
+    let first = piece.split_whitespace().next().unwrap_or_default().to_lowercase();
+    VERBS.contains(&first.as_str())
+}
+
 /// Finds the spans of the best split, in order.
-fn best_split(readings: &[Vec<ClauseReading<RequestedChange>>], count: usize) -> Vec<Range<usize>> {
+fn best_split(
+    readings: &[Vec<ClauseReading<RequestedChange>>],
+    begins: &[bool],
+) -> Vec<Range<usize>> {
+    let count = begins.len();
     let alone = |at: usize| readings[at].first().is_some_and(Option::is_some);
     let mut best: Vec<SplitCost> = vec![(0, 0, usize::MAX, 0)];
     for end in 1..=count {
@@ -148,9 +165,15 @@ fn best_split(readings: &[Vec<ClauseReading<RequestedChange>>], count: usize) ->
             let before = best[start];
             let candidate = match &readings[start][end - start - 1] {
                 Some(Ok(_)) => (before.0, before.1, before.2 - 1, start),
-                // Pieces that could each be a request are not one that failed.
+                // Pieces that could each be a request are not one that failed, and neither are those that begin as one
+                // does: "drop the survey, and make it more fun" asks for two things.
                 Some(Err(_)) => {
-                    let requests = (start..end).filter(|at| alone(*at)).count().max(1);
+                    let is_several = (start + 1..end).any(|at| begins[at]);
+                    let requests = if is_several {
+                        end - start
+                    } else {
+                        (start..end).filter(|at| alone(*at)).count().max(1)
+                    };
                     (before.0 + requests, before.1, before.2 - 1, start)
                 }
                 None if end - start == 1 => (before.0 + 1, before.1 + 1, before.2, start),

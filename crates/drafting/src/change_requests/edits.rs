@@ -3,7 +3,7 @@
 use planwright_model::{PlanEdit, PlanNode};
 
 use super::ClauseContext;
-use super::additions::parse_add;
+use super::additions::{parse_add, parse_errand};
 use super::assignments::parse_assignments;
 use super::buffer::parse_buffer;
 use super::estimates::parse_estimates;
@@ -15,7 +15,7 @@ use super::phrase::{split_at_words, strip_phrase_prefix, strip_phrase_suffix, st
 /// Parses a change request about nodes or links.
 pub(super) fn parse_edits(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<PlanEdit>> {
     type EditParser = fn(&ClauseContext<'_>, &str) -> ClauseReading<Vec<PlanEdit>>;
-    const PARSERS: [EditParser; 10] = [
+    const PARSERS: [EditParser; 11] = [
         parse_rename,
         parse_unlink,
         parse_estimates,
@@ -26,6 +26,7 @@ pub(super) fn parse_edits(context: &ClauseContext<'_>, text: &str) -> ClauseRead
         parse_moves,
         parse_assignments,
         parse_order,
+        parse_errand,
     ];
     first_reading(PARSERS.iter().map(|parse| parse(context, text)))
 }

@@ -10,7 +10,7 @@ use super::goal::Goal;
 use super::instance::{self, AnchorCalendar, BlueprintInstance, InstanceInputs};
 use super::kind::{self, KindPick, SubtypeProposals};
 use super::questions::{self, ContextQuestion};
-use super::{pacing, second_half, span, stated_days};
+use super::{pacing, span, stated_days, two_halves};
 
 /// Why nothing could be drafted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,14 +61,15 @@ pub fn draft_outline(
     if spec.is_own_steps() {
         return Ok(draft_own_steps(context, &goal, spec, pick));
     }
-    let file = library.find_blueprint(&spec).ok_or(DraftError::NoKind)?;
+    let file = two_halves::find_blueprint(&spec, &goal, library).ok_or(DraftError::NoKind)?;
+    let file = &*file;
     let mut notes = goal.notes.clone();
     let mut context = facts::fill_context(context, &goal, file, &mut notes);
     context.pattern = Some(spec);
     let planned = build_sized_instance(&mut context, &goal, file, library);
     notes.extend(planned.notes.iter().cloned());
     notes.extend(file.notes.iter().cloned());
-    notes.extend(second_half::name_other_half(&goal, file));
+    notes.extend(two_halves::name_other_half(&goal, file));
     if file.small {
         notes.push("This is a small task: a few steps for today or tomorrow.".to_owned());
     }

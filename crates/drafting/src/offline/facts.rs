@@ -11,8 +11,10 @@ use planwright_model::{
 
 use super::blueprint::{Blueprint, BlueprintQuestion, BlueprintRepeatUnit, BlueprintSizing};
 use super::goal::{CadencePeriod, CalendarRegion, Goal, GoalCadence, GoalDay, GoalParseContext};
+use super::kind::is_form_of;
 use super::{fitting_choices, plan_day, span, stated_days, usual_hours};
 use crate::change_requests::{ContextChange, apply_context_change};
+use crate::fact_reading::beside_sessions;
 use crate::own_hours::describe_weekly_hours;
 use crate::working_slots::{WorkingSlot, join_words};
 use planwright_plan::sizing;
@@ -44,7 +46,7 @@ pub(super) fn fill_context(
     notes: &mut Vec<String>,
 ) -> PlanContext {
     clear_assumed(&mut context);
-    fill_stated_times(&mut context, goal);
+    fill_stated_times(&mut context, goal, Some(file));
     fill_stated_weekdays(&mut context, goal, file);
     usual_hours::assume_usual_hours(&mut context, goal, file);
     stated_days::open_stated_days(&mut context, goal, Some(file));
@@ -71,7 +73,7 @@ pub(super) fn fill_plain_context(
     notes: &mut Vec<String>,
 ) -> PlanContext {
     clear_assumed(&mut context);
-    fill_stated_times(&mut context, goal);
+    fill_stated_times(&mut context, goal, None);
     stated_days::open_stated_days(&mut context, goal, None);
     let limits = &mut context.constraints;
     if let (None, Some(date)) = (limits.deadline, goal.last_day()) {
@@ -181,7 +183,7 @@ pub(super) fn lengthen_span(context: &mut PlanContext, weeks: u16) -> bool {
 }
 
 /// The hours a week that are assumed at least for anything that is not small.
-const LEAST_WEEKLY: u32 = 300;
+pub(super) const LEAST_WEEKLY: u32 = 300;
 
 fn clear_assumed(context: &mut PlanContext) {
     let assumed = |context: &PlanContext, key: &str| {
@@ -217,8 +219,22 @@ pub(super) fn add_assumption(
     }
 }
 
+/// Whoever runs on Tuesdays and Sundays runs in the evening on Tuesdays.
+fn private_slots(slot: &WorkingSlot, private: bool) -> Vec<WorkingSlot> {
+    let weekend = |day: &Weekday| matches!(day, Weekday::Sat | Weekday::Sun);
+    if !private || slot.part.is_some() || slot.days.is_empty() || slot.days.iter().all(weekend) {
+        return vec![slot.clone()];
+    }
+    let (free, working): (Vec<Weekday>, Vec<Weekday>) =
+        slot.days.iter().partition(|day| weekend(day));
+    let evening = Some(crate::change_requests::DayPart::Evening);
+    let slots =
+        [WorkingSlot { days: working, part: evening }, WorkingSlot { days: free, part: None }];
+    slots.into_iter().filter(|slot| !slot.days.is_empty()).collect()
+}
+
 /// Takes start and working times from the goal, unless the person stated others since, and keeps what else it states.
-fn fill_stated_times(context: &mut PlanContext, goal: &Goal) {
+fn fill_stated_times(context: &mut PlanContext, goal: &Goal, file: Option<&Blueprint>) {
     if let Some(start) = goal.start
         && context.find_assumption("start").is_none()
     {
@@ -227,7 +243,9 @@ fn fill_stated_times(context: &mut PlanContext, goal: &Goal) {
     // The goal counts for more than the person's usual hours.
     let stated = |found: &Assumption| found.origin == AssumptionOrigin::User;
     if !goal.working_times.is_empty() && !context.find_assumption("working").is_some_and(stated) {
-        apply_context_change(context, &ContextChange::OnlyAt(goal.working_times.clone()));
+        let private = file.is_some_and(usual_hours::is_private);
+        let slots = goal.working_times.iter().flat_map(|slot| private_slots(slot, private));
+        apply_context_change(context, &ContextChange::OnlyAt(slots.collect()));
     }
     if !goal.weekdays_off.is_empty() {
         apply_context_change(context, &ContextChange::NotOn(goal.weekdays_off.clone()));
@@ -262,6 +280,8 @@ fn fill_stated_times(context: &mut PlanContext, goal: &Goal) {
 fn fill_stated_weekdays(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     let days = goal.cadence.as_ref().map(|cadence| cadence.on.as_slice()).unwrap_or_default();
     let stated = |found: &Assumption| found.origin == AssumptionOrigin::User;
+    // "twice a week" names no days.
+    let days = if goal.names_weekdays() { days } else { &[] };
     if file.pattern != PatternType::ProgressiveAccumulationArc
         || days.is_empty()
         || !goal.working_times.is_empty()
@@ -283,21 +303,59 @@ fn fill_stated_hours(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     if file.is_routine() {
         return;
     }
+    // Sessions of a stated length leave time for what is not a session.
     let by_rhythm = || {
         let times = goal.cadence.as_ref()?.per_week();
-        Some((f64::from(goal.occurrence_minutes?) * times).round() as u32)
+        let sessions = (f64::from(goal.occurrence_minutes?) * times).round() as u32;
+        Some(beside_sessions(sessions))
     };
+    // In private life every day has its minutes, the weekend too. A course fits all of itself into them.
+    let course = file.pattern == PatternType::ProgressiveAccumulationArc;
+    let every_day = goal
+        .occurrence_minutes
+        .filter(|_| goal.is_daily && usual_hours::is_private(file) && goal.working_times.is_empty())
+        .map(|minutes| minutes * 7)
+        .map(|sessions| if course { sessions } else { beside_sessions(sessions) });
     let limits = &mut context.constraints;
     limits.weekly_minutes = limits
         .weekly_minutes
+        .or(every_day)
         .or(goal.weekly_minutes)
         .or_else(by_rhythm)
         .filter(|minutes| *minutes > 0);
+    if let Some(most) = daily_minutes(goal, file) {
+        let limits = &mut context.constraints;
+        // Repeated sessions may meet on a day.
+        let meets = file.all_tasks().iter().filter(|task| task.every.is_some()).count() > 1;
+        limits.max_daily_minutes = if meets { most + most / 2 } else { most };
+        limits.hard.insert("max_daily_minutes".to_owned());
+        let blocks = &mut context.user_prefs;
+        blocks.min_block_minutes = blocks.min_block_minutes.min(SHORTEST_PIECE);
+        blocks.max_block_minutes = most;
+    }
+}
+
+/// The shortest piece of work of a day with few minutes: what is left beside word cards.
+const SHORTEST_PIECE: u32 = 10;
+
+/// The shortest session that something can be learned in.
+const SHORTEST_SESSION: u32 = 15;
+
+/// Returns the minutes of each day that the goal states for a course: "20 minutes a day" are not two hours on Mondays.
+pub(super) fn daily_minutes(goal: &Goal, file: &Blueprint) -> Option<u32> {
+    let course = file.pattern == PatternType::ProgressiveAccumulationArc
+        && file.sizing == BlueprintSizing::Tasks;
+    goal.occurrence_minutes
+        .filter(|_| goal.is_daily && course)
+        .map(|minutes| minutes.max(SHORTEST_SESSION))
 }
 
 fn fill_dates(context: &mut PlanContext, goal: &Goal, file: &Blueprint, notes: &mut Vec<String>) {
     let weeks = *file.weeks.get_ref();
     let end = goal.deadline.or(match (&file.day, goal.day) {
+        (None, Some(day)) if goal.ends_before_day => {
+            Some(super::instance::add_days(day.last_day(), -1))
+        }
         (None, Some(day)) => Some(day.last_day()),
         _ => None,
     });
@@ -351,14 +409,15 @@ fn fill_day(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
         add_assumption(context, DAY, &day.to_string(), asks);
         day
     };
-    let limits = &mut context.constraints;
-    if limits.deadline.is_none() {
+    if context.constraints.deadline.is_none() {
         let until = super::instance::days_between(start, day) + 1;
         let weeks = u16::try_from(until.div_ceil(7)).unwrap_or(u16::MAX);
-        let after = weeks.saturating_add(follow_up_weeks(file)).max(1);
+        let lasts = super::instance::event_length(goal, context, file) - 1;
+        let lasts = u16::try_from(lasts.div_ceil(7)).unwrap_or(0);
+        let after = weeks.saturating_add(follow_up_weeks(file)).saturating_add(lasts).max(1);
         // Stated weeks hold what follows as well, except the rest after a race.
         let stated = goal.horizon_weeks.filter(|_| file.sizing == BlueprintSizing::Tasks);
-        limits.horizon_weeks = Some(stated.map_or(after, |stated| stated.max(weeks)));
+        context.constraints.horizon_weeks = Some(stated.map_or(after, |stated| stated.max(weeks)));
     }
 }
 
@@ -424,15 +483,31 @@ fn fill_counts(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     }
 }
 
-/// Returns how many people travel if the goal names the others one by one: "with Ben and Ana" are three.
+/// Returns how many people travel if the goal names the others: "with Ben and Ana" are three, "with three friends" four.
 fn travelers(goal: &Goal, file: &Blueprint, words: &[String]) -> Option<u32> {
     let people = words.iter().any(|word| word == "person" || word == "people");
-    let single = |name: &String| {
-        !name.ends_with('s') && !name.ends_with("family") && !name.ends_with("children")
-    };
-    let all = !goal.companions.is_empty() && goal.companions.iter().all(single);
-    (file.family == "trip" && people && all)
-        .then(|| u32::try_from(goal.companions.len()).unwrap_or(1) + 1)
+    if file.family != "trip" || !people || goal.companions.is_empty() {
+        return None;
+    }
+    let others: Option<u32> = goal.companions.iter().map(|name| count_people(name)).sum();
+    Some(others? + 1)
+}
+
+/// Returns how many people a name stands for; nothing for a family or for friends without a number.
+fn count_people(name: &str) -> Option<u32> {
+    let words: Vec<String> = name.to_lowercase().split(' ').map(str::to_owned).collect();
+    let number = words.iter().find_map(|word| {
+        let digits = word.parse::<u32>().ok();
+        digits.or_else(|| crate::number_names::parse_number_word(word).map(|number| number as u32))
+    });
+    let last = words.last().map_or("", String::as_str);
+    match (number, last) {
+        (Some(number), _) => Some(number),
+        (None, "parents" | "in-laws" | "grandparents" | "twins") => Some(2),
+        (None, "family" | "children") => None,
+        (None, last) if last.ends_with('s') => None,
+        _ => Some(1),
+    }
 }
 
 /// Returns the number that the goal states for one of the nouns.
@@ -452,8 +527,31 @@ fn stated_count(goal: &Goal, name: &str, words: &[String]) -> Option<u32> {
             _ => {}
         }
     }
+    // "two adults and three kids" are five travelers.
+    if let Some(people) = goal.quantities.people.as_ref().filter(|_| counts_people(words)) {
+        return Some(people.count);
+    }
     let found = goal.counts.iter().find(|count| is_counted_as(&count.noun, name, words));
-    found.map(|count| count.amount)
+    found.map(|count| count.amount).or_else(|| converted_count(goal, singular))
+}
+
+/// Returns whether a kind counts people with one of its counts, whoever they are.
+fn counts_people(words: &[String]) -> bool {
+    const PEOPLE: [&str; 6] = ["person", "people", "guest", "participant", "traveler", "attendee"];
+    words.iter().any(|word| PEOPLE.contains(&word.as_str()))
+}
+
+/// The words on a page.
+const WORDS_PER_PAGE: u32 = 300;
+
+/// Returns a count that the goal states in another measure: ten pages are about 3,000 words.
+fn converted_count(goal: &Goal, singular: &str) -> Option<u32> {
+    let stated = |noun: &str| goal.counts.iter().find(|count| count.noun == noun);
+    match singular {
+        "word" => Some(stated("page")?.amount.saturating_mul(WORDS_PER_PAGE)),
+        "page" => Some(stated("word")?.amount.div_ceil(WORDS_PER_PAGE)),
+        _ => None,
+    }
 }
 
 /// Returns whether a noun of the goal is what a kind counts under a name.
@@ -463,13 +561,20 @@ fn is_counted_as(noun: &str, name: &str, words: &[String]) -> bool {
         || words.iter().any(|word| {
             noun == word
                 || noun.ends_with(&format!(" {word}"))
+                // A microservice is a service.
+                || (word.len() > 4 && noun.ends_with(word.as_str()))
                 || word.ends_with(&format!(" {noun}"))
         })
 }
 
 /// Returns whether a kind counts what a noun of the goal names.
 pub(crate) fn counts_noun(file: &Blueprint, noun: &str) -> bool {
-    file.counts.iter().any(|(name, count)| is_counted_as(noun, name, &count.words))
+    let converts = |name: &str| {
+        matches!((name, noun), ("word" | "words", "page") | ("page" | "pages", "word"))
+    };
+    file.counts
+        .iter()
+        .any(|(name, count)| is_counted_as(noun, name, &count.words) || converts(name))
 }
 
 /// Returns how many rounds of what is made again and again the goal asks for: "8 episodes", "a series of 12 posts".
@@ -616,8 +721,13 @@ fn states_choice(goal: &Goal, choice: &str) -> bool {
         word.chars().count() > 2 && word.parse::<u32>().is_err() && !COMMON_WORDS.contains(word)
     };
     words.iter().any(is_telling)
-        && words.iter().all(|word| goal.contains_phrase(word))
+        && words.iter().all(|word| goal.folded_words().iter().any(|own| is_same_word(own, word)))
         && !matches!(words.as_slice(), [word] if is_part_of_name(goal, word))
+}
+
+/// Returns whether two words are forms of one: "bed" and "beds".
+fn is_same_word(one: &str, other: &str) -> bool {
+    is_form_of(one, other) || is_form_of(other, one)
 }
 
 /// Returns whether a word of the goal only belongs to the noun after it: "our new office manager" is no office.

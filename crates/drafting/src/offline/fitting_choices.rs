@@ -7,7 +7,7 @@ use planwright_model::PlanContext;
 use super::goal::Goal;
 
 /// Words of a goal, and words of the choice that they speak for.
-const HINTS: [(&[&str], &[&str]); 16] = [
+const HINTS: [(&[&str], &[&str]); 24] = [
     (
         &[
             "digitize",
@@ -33,7 +33,18 @@ const HINTS: [(&[&str], &[&str]); 16] = [
     (&["npm", "pypi", "crate", "library", "package"], &["package"]),
     (&["zoom", "remote", "remotely", "virtual", "webcam"], &["online", "by video", "at home"]),
     (&["restaurant", "hall", "venue", "bar", "club", "park"], &["somewhere else"]),
-    (&["zero-downtime", "uninterrupted"], &["no downtime", "without downtime"]),
+    (
+        &["zero-downtime", "uninterrupted", "without downtime", "no downtime", "zero downtime"],
+        &["no downtime", "without downtime", "none"],
+    ),
+    (&["minutes of downtime", "minute of downtime", "seconds of downtime"], &["short", "minutes"]),
+    (&["raised bed", "raised beds"], &["raised"]),
+    (&["illustrate", "illustrating", "illustrations"], &["i draw"]),
+    (&["assisted living", "nursing home", "care home", "retirement home"], &["care home"]),
+    (&["into the new office", "to the new office", "new building"], &["found"]),
+    (&["by train", "train"], &["train"]),
+    (&["urgent", "urgently", "asap"], &["within days", "soon"]),
+    (&["overnight", "at night"], &["night"]),
     (&["hut", "huts", "cabin"], &["hut"]),
     (&["flight", "fly", "airport"], &["plane"]),
     (&["drive", "roadtrip", "car"], &["car"]),

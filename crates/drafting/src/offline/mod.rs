@@ -19,11 +19,12 @@ mod plan_day;
 mod questions;
 mod redraft;
 mod roadmap;
-mod second_half;
+pub(crate) mod side_remarks;
 mod span;
 mod stated_days;
 #[cfg(test)]
 mod tests;
+pub(crate) mod two_halves;
 mod usual_hours;
 mod wording;
 

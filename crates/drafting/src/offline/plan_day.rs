@@ -7,7 +7,7 @@ use planwright_model::{PlanCalendar, PlanContext, PreferredTime, Weekday};
 
 use super::blueprint::{Blueprint, BlueprintSizing, CalendarSpan};
 use super::goal::{Goal, GoalDay};
-use super::instance::{add_days, days_between};
+use super::instance::{add_days, days_between, event_length};
 
 /// The days before which a suitable day is looked for first: "in the sixth week" stays in that week.
 const WEEK: i64 = 7;
@@ -20,9 +20,13 @@ const LONGEST_SEARCH: i64 = 28;
 /// the time there is that what follows it still fits.
 pub(super) fn assume_day(goal: &Goal, file: &Blueprint, context: &PlanContext) -> Date {
     let start = context.constraints.start;
-    let days = DayFilter::new(file, &context.calendar);
+    let length = event_length(goal, context, file);
+    let lasts = i64::from(length) - 1;
+    let days = DayFilter::new(file, &context.calendar, length);
     if let Some(GoalDay::Within { from, to }) = goal.day {
         let first = from.max(start);
+        // All of its days lie in the window, if they fit.
+        let to = add_days(to, -lasts).max(first);
         // A window that begins with the plan leaves its last day for the thing itself.
         if from <= start && days_between(first, to) < SHORT_WINDOW {
             return days.nearest(to, first, to);
@@ -33,16 +37,40 @@ pub(super) fn assume_day(goal: &Goal, file: &Blueprint, context: &PlanContext) -
     let weeks = context.constraints.horizon_weeks.unwrap_or(*file.weeks.get_ref());
     let last = goal.deadline.unwrap_or_else(|| add_days(start, i64::from(weeks) * 7 - 1));
     let stated = goal.deadline.is_some() || goal.horizon_weeks.is_some();
-    // A training ends with its day; only rest comes after it.
-    let follows = stated && file.sizing != BlueprintSizing::Training;
+    // A training ends with its day; only rest comes after it. What is made ready by a day is ready on it.
+    let ready = goal.contains_any(&["ready"]) && goal.deadline.is_some();
+    let follows = stated && file.sizing != BlueprintSizing::Training && !ready;
     let after = if follows { follow_up_days(file) } else { 0 };
     // "In 6 weeks" is in the sixth week, whatever follows; what is due by a day is over by then.
     let first = if goal.deadline.is_some() { start } else { add_days(last, -6).max(start) };
-    let wanted = add_days(last, -i64::from(after)).max(first);
+    let after = i64::from(after) + if stated { lasts } else { 0 };
+    let wanted = add_days(last, -after).max(first);
+    let wanted = if goal.deadline.is_some() { wanted.min(early_day(file, start)) } else { wanted };
     if stated {
         return days.latest(wanted, first).unwrap_or_else(|| days.nearest(wanted, first, last));
     }
     days.latest_or_later(wanted, first)
+}
+
+/// Returns the latest day that makes sense for something whose day the person chooses: nobody waits for a year with a
+/// switch that takes two months.
+fn early_day(file: &Blueprint, start: Date) -> Date {
+    const CHOSEN: [&str; 7] = [
+        "do you want",
+        "should",
+        "do you switch",
+        "does the team switch",
+        "is it required",
+        "start the work",
+        "begin to",
+    ];
+    let question = file.day_question.as_ref().map_or("", |text| text.get_ref().as_str());
+    let chosen = CHOSEN.iter().any(|words| question.contains(words));
+    if chosen && file.family != "text" && file.family != "move" {
+        add_days(start, i64::from(*file.weeks.get_ref()) * 7 * 5 / 4)
+    } else {
+        Date::MAX
+    }
 }
 
 /// Returns the days that a kind needs after its day, for what counts from it and for what follows it.
@@ -71,8 +99,13 @@ struct DayFilter<'a> {
     on_weekend: bool,
     /// Races are on Sundays too; parties and moves leave the Sunday to rest.
     on_sunday: bool,
+    /// The days in a row that must suit.
+    length: i64,
     calendar: &'a PlanCalendar,
 }
+
+/// What takes longer than a working week has a weekend in it anyway.
+const WORKING_WEEK: u32 = 5;
 
 /// How well a day suits, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +124,7 @@ impl DaySuitability {
 
 impl<'a> DayFilter<'a> {
     /// A weekend for parties, races, trips and moves, else a working day.
-    fn new(file: &Blueprint, calendar: &'a PlanCalendar) -> Self {
+    fn new(file: &Blueprint, calendar: &'a PlanCalendar, length: u32) -> Self {
         let shared = ["event", "training_arc"].contains(&file.subtype.get_ref().as_str());
         let together =
             shared && file.family != "talk" || ["trip", "move"].contains(&file.family.as_str());
@@ -100,10 +133,18 @@ impl<'a> DayFilter<'a> {
             Some(PreferredTime::EveningsAndWeekends) => together,
             _ => file.subtype.get_ref() == "training_arc",
         };
-        Self { on_weekend, on_sunday: file.sizing == BlueprintSizing::Training, calendar }
+        let on_sunday = file.sizing == BlueprintSizing::Training;
+        let in_a_row = length <= WORKING_WEEK && !on_weekend;
+        let length = if in_a_row { i64::from(length) } else { 1 };
+        Self { on_weekend, on_sunday, length, calendar }
     }
 
-    fn allows(&self, day: Date, suitability: DaySuitability) -> bool {
+    /// Returns whether all days suit of something that starts on a day.
+    fn allows(&self, first: Date, suitability: DaySuitability) -> bool {
+        (0..self.length).all(|later| self.allows_day(add_days(first, later), suitability))
+    }
+
+    fn allows_day(&self, day: Date, suitability: DaySuitability) -> bool {
         let fits = match Weekday::from_date(day) {
             Weekday::Sat => self.on_weekend,
             Weekday::Sun => self.on_weekend && self.on_sunday,

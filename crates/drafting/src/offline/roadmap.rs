@@ -15,7 +15,7 @@ use super::goal::Goal;
 use super::instance::{self, BlueprintInstance, InstanceInputs, InstanceLink, bridge_links};
 use super::options::{self, OptionInputs, PlanApproach};
 use super::span::{self, PlanSpan};
-use super::{estimate, extra_steps, facts};
+use super::{estimate, extra_steps, facts, two_halves};
 use planwright_plan::{critical_path as critical, sizing};
 
 /// The caller's preferences for the roadmap.
@@ -72,7 +72,8 @@ pub fn build_roadmap(
     let context = &outline.plan_context;
     let spec = outline.pattern.clone().or_else(|| context.pattern.clone());
     let spec = spec.ok_or(DraftError::NoKind)?;
-    let fallback = library.find_blueprint(&spec).ok_or(DraftError::NoKind)?;
+    let fallback = two_halves::find_blueprint(&spec, &goal, library).ok_or(DraftError::NoKind)?;
+    let fallback = &*fallback;
     let file = Some(fallback).filter(|file| spec.kind_name() == Some(file.name.as_str()));
     let size = span::measure_span(context, fallback);
     let inputs = InstanceInputs { goal: &goal, context, blueprint: fallback, library, span: size };

@@ -68,8 +68,12 @@ pub(super) fn measure_span(context: &PlanContext, file: &Blueprint) -> PlanSpan 
         day: day.filter(|_| file.day.is_some()),
         rhythm: if fixed_amount { usual } else { weeks },
         weekly_minutes,
-        stated_rhythm: stated_hours(context)
-            .filter(|hours| has_stated_span(context) && is_short_for(file, days, *hours)),
+        stated_rhythm: stated_hours(context).filter(|hours| {
+            // Days off take their part of stated hours.
+            let open = (u64::from(capacity) * 7 / u64::from(days.max(1))).min(u64::from(*hours));
+            let open = u32::try_from(open).unwrap_or(*hours);
+            has_stated_span(context) && is_short_for(file, days, open)
+        }),
         capacity,
     }
 }

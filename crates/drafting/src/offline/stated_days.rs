@@ -99,6 +99,13 @@ pub(super) fn start_with_window(context: &mut PlanContext, goal: &Goal, file: &B
     let Some(GoalDay::Within { from, to }) = goal.day.filter(|_| goal.deadline.is_none()) else {
         return;
     };
+    // What is done at the end of March is prepared before.
+    let closing = goal.phrases().iter().any(|phrase| {
+        phrase.kind == GoalPhraseKind::Day && phrase.text.to_lowercase().contains("end of")
+    });
+    if closing {
+        return;
+    }
     let start = context.constraints.start;
     let length = days_between(from, to) + 1;
     let range = is_range(goal);
@@ -258,9 +265,11 @@ pub(super) fn keep_to_stated_days(
     }
     let days: Vec<Date> = first.series(1.day()).take_while(|day| *day <= last).collect();
     let weekend = |day: &Date| matches!(Weekday::from_date(*day), Weekday::Sat | Weekday::Sun);
-    let opened = days.iter().any(|day| context.calendar.extra_working.contains_key(day))
+    // What is booked for March is booked now.
+    let near = days_between(goal.read_on, first) <= NEAR_WINDOW;
+    let opened = days.iter().any(|day| context.calendar.extra_working.contains_key(day)) && near
         || (days.iter().all(weekend) && !goal.contains_any(&FINISHING));
-    let small = file.small && !goal.contains_any(&FINISHING);
+    let small = file.small && near && !goal.contains_any(&FINISHING);
     let room: u32 = days
         .iter()
         .flat_map(|day| context.calendar.hours_on(*day))
@@ -301,7 +310,7 @@ fn customary_days(file: &Blueprint, year: i16) -> Vec<Date> {
 pub(super) fn fill_days_off(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     // What happens every day happens on holidays as well.
     let daily = file.is_routine() && facts::goal_cadence(goal, file).every == CadencePeriod::Day;
-    if daily || context.find_assumption(HOLIDAYS).is_some() {
+    if daily || file.on_holidays || context.find_assumption(HOLIDAYS).is_some() {
         return;
     }
     let start = context.constraints.start;

@@ -39,12 +39,24 @@ pub(super) fn is_private(file: &Blueprint) -> bool {
     }
 }
 
+/// Words of work beside a job, for which evenings and weekends are left.
+const SIDE_WORK: [&str; 7] = [
+    "side business",
+    "side project",
+    "side hustle",
+    "side job",
+    "hobby project",
+    "in my spare time",
+    "in my free time",
+];
+
 /// Nobody trains or paints a fence in office hours: without stated hours, what is private has the evenings, or the
 /// mornings, and the weekend.
 pub(super) fn assume_usual_hours(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
     let stated = |found: &planwright_model::Assumption| found.origin != AssumptionOrigin::Template;
     let own_hours = context.find_assumption("working").is_some_and(stated);
-    if own_hours || !goal.working_times.is_empty() || !is_private(file) {
+    let beside = SIDE_WORK.iter().any(|words| goal.contains_phrase(words));
+    if own_hours || !goal.working_times.is_empty() || !(is_private(file) || beside) {
         return;
     }
     let errands = if has_office_errands(file) { OfficeErrands::Some } else { OfficeErrands::None };

@@ -51,6 +51,7 @@ impl BlueprintWording {
         let budget = goal.quantities.money.as_ref().map(plain);
         wording.set_stated("budget", budget);
         wording.set_stated("monthly", monthly_amount(goal, context));
+        wording.set_stated("target", goal.target.clone());
         wording.set_stated("people", goal.quantities.people.as_ref().map(|p| p.count.to_string()));
         wording.add_answers(context, file);
         wording
@@ -146,6 +147,37 @@ impl BlueprintWording {
         tidy_spaces(&out)
     }
 
+    /// Returns whether a value is known.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// Returns the goal in its own words, without its times.
+    pub(super) fn goal_words(&self) -> String {
+        self.values.get("goal").cloned().unwrap_or_default()
+    }
+
+    /// Fills the values that are wanted, and leaves the other placeholders as they are.
+    pub(super) fn fill_some(&self, template: &str, wanted: impl Fn(&str) -> bool) -> String {
+        let mut out = String::with_capacity(template.len());
+        for piece in split_placeholders(template) {
+            match piece {
+                TextPiece::Plain(text) => out.push_str(text),
+                TextPiece::Value { name, fallback } if wanted(name) => {
+                    match self.values.get(name).map(String::as_str).or(fallback) {
+                        Some(words) => out.push_str(words),
+                        None => out.truncate(out.trim_end_matches(' ').len()),
+                    }
+                }
+                TextPiece::Value { name, fallback: Some(words) } => {
+                    out.extend(["{", name, "|", words, "}"]);
+                }
+                TextPiece::Value { name, fallback: None } => out.extend(["{", name, "}"]),
+            }
+        }
+        tidy_spaces(&out)
+    }
+
     /// Fills a title, within the maximum length of titles.
     pub(super) fn fill_title(&self, template: &str) -> String {
         fit_title(&capitalize_first(&self.fill_text(template)))
@@ -173,6 +205,7 @@ fn goal_sentence(goal: &Goal) -> String {
                 | GoalPhraseKind::Place
                 | GoalPhraseKind::Direction
                 | GoalPhraseKind::Given
+                | GoalPhraseKind::Target
         )
     };
     let mut rest = goal.text.clone();
@@ -195,7 +228,7 @@ fn goal_sentence(goal: &Goal) -> String {
 }
 
 /// Returns the beginning of a text, cut between words.
-fn cut_at_word(text: &str, most: usize) -> String {
+pub(super) fn cut_at_word(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let start = &text[..end];
     let whole = start.rsplit_once(' ').map_or(start, |(whole, _)| whole);

@@ -29,8 +29,6 @@ pub struct DialFacts<'a> {
     pub is_over: bool,
     /// Whether a model drafts and writes messages.
     pub has_model: bool,
-    /// Whether nothing has been said to the person yet.
-    pub is_first_message: bool,
 }
 
 /// One control in words.
@@ -148,7 +146,7 @@ fn dial_effect(policy: &InteractionPolicy, field: &str, facts: &DialFacts<'_>) -
         "autonomy" => match policy.autonomy {
             Autonomy::Low => "every command asks, and so does the outline",
             Autonomy::Medium => "planned edits run, other commands ask",
-            Autonomy::High => "drafts that are sure enough continue without asking",
+            Autonomy::High => "drafts that are sure continue unasked",
         }
         .to_owned(),
         "probing_depth" => match policy.probing_depth {
@@ -173,7 +171,7 @@ fn dial_effect(policy: &InteractionPolicy, field: &str, facts: &DialFacts<'_>) -
         _ => match policy.tone {
             Tone::Neutral => "no greeting, plain sentences",
             Tone::Friendly => "one greeting, plain sentences",
-            Tone::Clinical => "no greeting, no contractions, every number with its unit",
+            Tone::Clinical => "no greeting, no contractions",
         }
         .to_owned(),
     }
@@ -207,9 +205,7 @@ fn approvals_effect(policy: &InteractionPolicy, facts: &DialFacts<'_>) -> String
         0 => "none after this".to_owned(),
         count => format!("{count} more to come"),
     };
-    let skips = policy.approval_policy == ApprovalPolicy::MilestoneApprovals && facts.small_goal;
-    let small = if skips { "; a small goal skips the outline" } else { "" };
-    format!("{which}: {left}{small}")
+    format!("{which}: {left}")
 }
 
 fn target_words(target: ApprovalTarget) -> &'static str {
@@ -224,27 +220,49 @@ fn target_words(target: ApprovalTarget) -> &'static str {
 /// The policy in one line, for the card of a plan: what runs unasked, how often the person is asked, and each control
 /// that differs from its default.
 pub fn describe_policy(policy: &InteractionPolicy, facts: &DialFacts<'_>) -> String {
-    let runs = match policy.autonomy {
-        Autonomy::Low => "asks before every command",
-        Autonomy::Medium => "asks before commands that are not planned",
-        Autonomy::High => "asks only before what can't be undone",
+    let runs = if asks_every_command(policy) {
+        "asks before every command"
+    } else if policy.autonomy == Autonomy::High {
+        "asks only before what can't be undone"
+    } else {
+        "asks before commands that are not planned"
     };
     let asks = match open_approvals(policy, facts).as_slice() {
         [] => "this is the last approval".to_owned(),
         [one] => format!("then the {}", target_words(*one)),
         more => format!("{} more approvals", more.len()),
     };
+    format!("{runs}; {asks}{}", differing_controls(policy))
+}
+
+/// The policy in one line for a plan that came from a file: nothing of it is drafted, so that only what runs counts.
+pub fn describe_file_policy(policy: &InteractionPolicy) -> String {
+    let runs = if asks_every_command(policy) {
+        "asks before every command"
+    } else {
+        "runs what you approve without asking again"
+    };
+    format!("{runs}{}", differing_controls(policy))
+}
+
+/// Whether even an approved command asks before it runs.
+fn asks_every_command(policy: &InteractionPolicy) -> bool {
+    policy.autonomy == Autonomy::Low || policy.approval_policy == ApprovalPolicy::StrictEveryStep
+}
+
+/// Each control that differs from its default.
+fn differing_controls(policy: &InteractionPolicy) -> String {
     let usual = InteractionPolicy::default();
     let differing: Vec<String> = FIELDS
         .into_iter()
         .filter(|field| dial_value(policy, field) != dial_value(&usual, field))
         .map(|field| format!("{} {}", dial_name(field), dial_value(policy, field)))
         .collect();
-    let mut line = format!("{runs}; {asks}");
-    if !differing.is_empty() {
-        line = format!("{line}; set by you: {}", differing.join(", "));
+    if differing.is_empty() {
+        String::new()
+    } else {
+        format!("; set by you: {}", differing.join(", "))
     }
-    line
 }
 
 /// What the next message would read.
@@ -266,15 +284,46 @@ pub fn sample_message(
         let count = format_counted(shown.len(), "version");
         sentences.push(format!("{count} are ready: {}.", shown.join(" and ").to_lowercase()));
     }
-    sentences.push("Approve it, or say what should change.".to_owned());
+    sentences.push("Approve it, or say what doesn't fit.".to_owned());
+    sentences.extend(next_steps(policy, facts));
     let draft = AgentMessageDraft {
         lead: sentences,
         why: Some("the phases decide how the weeks are filled.".to_owned()),
         next_step: Some("read the phases once.".to_owned()),
         ..AgentMessageDraft::default()
     };
-    let text = compose_message(policy, facts.is_first_message, &draft);
+    // The first message shows the tone whole: only that one greets.
+    let text = compose_message(policy, true, &draft);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What comes after the draft under a policy, in sentences: approvals, commands, questions, ideas.
+fn next_steps(policy: &InteractionPolicy, facts: &DialFacts<'_>) -> Vec<String> {
+    let approvals = match open_approvals(policy, facts).as_slice() {
+        [] => "Nothing else needs your approval.".to_owned(),
+        [one] => format!("The {} comes next.", target_words(*one)),
+        more => format!("{} more approvals follow.", more.len()),
+    };
+    let commands = if asks_every_command(policy) {
+        "Every command asks you first."
+    } else if policy.autonomy == Autonomy::High {
+        "Only what can't be undone asks you first."
+    } else {
+        "Commands that are not planned ask you first."
+    };
+    let mut steps = vec![approvals, commands.to_owned()];
+    match policy.probing_depth {
+        0 => steps.push("What is missing is assumed.".to_owned()),
+        1 => {}
+        depth => steps.push(format!("Up to {depth} questions come at once.")),
+    }
+    let ideas = format_counted(ideas_shown(policy), "idea");
+    match policy.brainstorming_preference {
+        BrainstormingPreference::AlwaysOffer => steps.push(format!("{ideas} stand beside it.")),
+        BrainstormingPreference::OnDemand => steps.push("Ideas come when you ask.".to_owned()),
+        BrainstormingPreference::SuggestWhenUncertain => {}
+    }
+    steps
 }
 
 #[cfg(test)]
@@ -289,7 +338,6 @@ mod tests {
             small_goal: false,
             is_over: false,
             has_model,
-            is_first_message: true,
         }
     }
 
@@ -326,6 +374,30 @@ mod tests {
     }
 
     #[test]
+    fn the_sample_changes_with_every_control_that_acts() {
+        let none = BTreeSet::new();
+        let content = SampleContent { phases: 5, ..SampleContent::default() };
+        for has_model in [true, false] {
+            let facts = facts(&none, has_model);
+            let policy = InteractionPolicy::default();
+            for dial in read_dials(&policy, &facts).iter().filter(|dial| dial.value.is_some()) {
+                // Length shows where there is more to say than fits.
+                if dial.field == "talkativeness" {
+                    continue;
+                }
+                let turned = [ControlDirection::Next, ControlDirection::Previous]
+                    .into_iter()
+                    .filter_map(|turn| step_control(&policy, dial.field, turn))
+                    .map(|set| policy.clone().with_overrides(&set));
+                let before = sample_message(&policy, &facts, &content);
+                let is_same =
+                    |other: InteractionPolicy| sample_message(&other, &facts, &content) == before;
+                assert!(!turned.into_iter().all(is_same), "{}", dial.field);
+            }
+        }
+    }
+
+    #[test]
     fn the_sample_follows_style_and_tone() {
         let none = BTreeSet::new();
         let facts = facts(&none, true);
@@ -347,9 +419,9 @@ mod tests {
         assert_ne!(sample_message(&coach, &facts, &content), standard);
         let friendly = InteractionPolicy { tone: Tone::Friendly, ..InteractionPolicy::default() };
         let neutral = InteractionPolicy { tone: Tone::Neutral, ..InteractionPolicy::default() };
-        assert_ne!(
-            sample_message(&friendly, &facts, &content),
-            sample_message(&neutral, &facts, &content)
-        );
+        let clinical = InteractionPolicy { tone: Tone::Clinical, ..InteractionPolicy::default() };
+        let samples =
+            [&friendly, &neutral, &clinical].map(|policy| sample_message(policy, &facts, &content));
+        assert!(samples[0] != samples[1] && samples[1] != samples[2], "{samples:#?}");
     }
 }

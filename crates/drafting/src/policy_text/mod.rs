@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub use dials::{
-    DialFacts, DialReading, SampleContent, describe_policy, dial_name, dial_value, read_dials,
-    sample_message,
+    DialFacts, DialReading, SampleContent, describe_file_policy, describe_policy, dial_name,
+    dial_value, read_dials, sample_message,
 };
 pub use remarks::{parse_pure_remark, parse_remark};
 

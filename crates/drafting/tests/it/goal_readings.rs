@@ -17,11 +17,11 @@ fn check(rows: &[ReadingRow<'_>]) {
     for (text, read, left, subject) in rows {
         let found = read_goal(text, TODAY);
         let goal = Goal::parse(text, GoalParseContext::new(TODAY, 5));
-        if found.read != *read || found.not_read != *left || goal.subject.definite != *subject {
-            wrong.push(format!(
-                "{text}\n  {:?} {:?} {:?}",
-                found.read, found.not_read, goal.subject.definite
-            ));
+        // What stands in a step or only in the goal; either way rules check nothing of it.
+        let unread: Vec<&String> = found.noted.iter().chain(&found.not_read).collect();
+        if found.read != *read || unread != *left || goal.subject.definite != *subject {
+            wrong
+                .push(format!("{text}\n  {:?} {unread:?} {:?}", found.read, goal.subject.definite));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -88,7 +88,7 @@ fn of_two_dates_the_one_of_the_whole_counts() {
         (
             "draft my paper by March, submitted by 15 May",
             &["until Sat 15 May 2027"],
-            &["by March", "submitted"],
+            &["by March"],
             "the paper",
         ),
         (
@@ -159,8 +159,8 @@ fn amounts_and_directions_are_read() {
     check(&[
         (
             "cut our AWS spend by 30%, currently 12k a month",
-            &["12,000 a month"],
-            &["by 30"],
+            &["12,000 a month", "by 30%"],
+            &[],
             "the AWS spend",
         ),
         (

@@ -115,9 +115,10 @@ impl TaskExecutor for BuiltInAgentExecutor {
         session: &'a SessionId,
         call: &'a CallId,
         task: &'a TaskNode,
+        journaled: u64,
         events: AttemptEventSink,
     ) -> BoxFuture<'a, ()> {
-        self.processes.collect_leftover_output(session, call, task, events)
+        self.processes.collect_leftover_output(session, call, task, journaled, events)
     }
 
     fn sandbox_state(&self) -> SandboxState {

@@ -64,9 +64,7 @@ impl Driver {
             AttemptReport::Event(AttemptEvent::Spooled { stream, range, text }) => {
                 self.capture_output(&call, stream, &text);
                 if self.options.features.react_tracing {
-                    let lines = text.lines().count() as u64;
-                    let tail = last_lines(&text).to_owned();
-                    self.record(CallEvent::Spooled { call, stream, range, lines, tail });
+                    self.record(CallEvent::spooled(call, stream, range, &text));
                 }
             }
             AttemptReport::Ended(ended) => self.on_attempt_ended(&call, ended),
@@ -223,18 +221,6 @@ impl Driver {
         });
         self.worker_calls.insert(worker.id(), call);
     }
-}
-
-/// How much of a piece of output that stands in a spool the journal holds.
-const SPOOLED_TAIL: usize = 512;
-
-/// The end of a text, from the beginning of a line where that leaves enough.
-fn last_lines(text: &str) -> &str {
-    let from = text.len().saturating_sub(SPOOLED_TAIL);
-    let from = (from..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    let tail = &text[from..];
-    let line = tail.find('\n').map(|end| end + 1).filter(|start| from > 0 && *start < tail.len());
-    &tail[line.unwrap_or(0)..]
 }
 
 impl Driver {

@@ -32,15 +32,18 @@ impl Driver {
         let events = AttemptEventSink::new(call.clone(), self.reports_in.clone());
         self.leftover_calls.insert(call.clone());
         let ended = call.clone();
-        let task = self.state.tasks.position(&call.task);
-        let Some(task) = task.and_then(|place| self.task_node(place)).cloned() else { return };
+        let Some(place) = self.state.tasks.position(&call.task) else { return };
+        let Some(task) = self.task_node(place).cloned() else { return };
+        let open = self.state.tasks.row(place).call.as_ref().filter(|open| open.call == call);
+        let journaled = open.map_or(0, |open| open.spooled);
         self.awaited.spawn(async move {
             let gone = async {
                 wait_until_gone(mark).await;
                 // What it left in its pipes is there at once.
                 tokio::time::sleep(LOOK_EVERY).await;
             };
-            let reading = executor.collect_leftover_output(&session, &call, &task, events);
+            let reading =
+                executor.collect_leftover_output(&session, &call, &task, journaled, events);
             tokio::pin!(gone, reading);
             // Whoever has no pipes to read is done at once; the command may go on.
             tokio::select! {

@@ -9,7 +9,7 @@ use crate::said;
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_drafting::goal_reading::read_goal;
 use planwright_drafting::offline::{self, ContextQuestion, Goal, KindPick, KindVerdict, kind};
-use planwright_model::event::PlanningEvent;
+use planwright_model::event::{PlanSketch, PlanningEvent};
 use planwright_model::requests::{KIND_QUESTION, kind_question};
 use planwright_model::{Autonomy, PatternSpec, PlanContext, PlanQuestion, PlanningToolName};
 use planwright_state::PlanningSlice;
@@ -26,8 +26,11 @@ fn ask_kind(context: &PlanContext, pick: &KindPick, notes: &[String]) -> StageRe
     };
     asked
         .with_event(PlanningEvent::ContextSet { context: Arc::new(context.clone()) })
-        .with_event(PlanningEvent::QuestionsFound { questions: vec![question] })
+        .with_event(PlanningEvent::QuestionsFound { questions: vec![question], sketch: None })
 }
+
+/// A goal that is longer is read by a model, whatever the rules make of it.
+const SHORT_GOAL_CHARS: usize = 200;
 
 /// How many questions may be asked now: as many as the policy probes, fewer rounds under high autonomy.
 pub(crate) fn questions_allowed(talk: &PlanningSlice) -> usize {
@@ -55,10 +58,15 @@ impl Planner {
         if let Some(pattern) = self.answered_kind(talk) {
             return Ok(Some(pattern));
         }
-        if self.model.is_some() && !talk.offline {
-            return Ok(None);
-        }
         let pick = self.pick_kind(talk, now);
+        if self.model.is_some() && !talk.offline {
+            // A model reads what no rule can, but two words without a subject say nothing to anybody.
+            let says_nothing = pick.verdict == KindVerdict::Unclear
+                && context.goal_text.chars().count() < SHORT_GOAL_CHARS;
+            if !says_nothing {
+                return Ok(None);
+            }
+        }
         let skipped = talk.skipped_questions.contains(KIND_QUESTION);
         match pick.verdict {
             KindVerdict::Sure => Ok(None),
@@ -142,6 +150,11 @@ impl Planner {
                 }
             };
         notes.extend(draft.notes);
+        // A model drafts in its own way, which nobody knows before it did.
+        let sketch = talk.offline.then(|| {
+            let (root_id, nodes) = (draft.outline.root_id, draft.outline.nodes);
+            Arc::new(PlanSketch { root_id, nodes })
+        });
         let mut context = draft.outline.plan_context;
         context.pattern = talk.pattern.as_ref().map(|choice| choice.pattern.clone());
         let mut open: Vec<ContextQuestion> = draft.questions;
@@ -171,7 +184,7 @@ impl Planner {
                     choices,
                 })
                 .collect();
-            work = work.with_event(PlanningEvent::QuestionsFound { questions });
+            work = work.with_event(PlanningEvent::QuestionsFound { questions, sketch });
         }
         let fresh: Vec<&str> =
             notes.iter().filter(|note| !talk.notes.contains(note)).map(String::as_str).collect();

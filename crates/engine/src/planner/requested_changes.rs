@@ -344,7 +344,7 @@ fn chosen_approach(roadmap: &Roadmap) -> Option<PlanApproach> {
 }
 
 /// The last day that anything is planned on.
-fn planned_end(talk: &PlanningSlice) -> Option<Date> {
+pub(super) fn planned_end(talk: &PlanningSlice) -> Option<Date> {
     let blocks = talk.schedule.as_deref()?.blocks.iter();
     blocks.map(|block| block.end.local_date()).max()
 }

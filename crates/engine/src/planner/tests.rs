@@ -25,6 +25,7 @@ mod open_tools;
 mod open_trials;
 mod policy;
 mod requests;
+mod weak_models;
 
 /// Sunday, 7 June 2026, 10:00 in Berlin.
 const NOW: &str = "2026-06-07T08:00:00Z";
@@ -718,7 +719,7 @@ async fn a_model_drafts_and_words_outside_calls_change_nothing() {
         "The plan is approved, go on!".clone_into(&mut answer.text);
         answer
     });
-    let talk = Talk::with_model("build a shelf in 3 weeks", client).await;
+    let talk = Talk::with_model("prepare the gribble in 3 weeks", client).await;
     assert_eq!(
         talk.place(),
         PlanningPosition::seeking_approval(ApprovalTarget::Final),

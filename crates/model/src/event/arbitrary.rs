@@ -357,6 +357,7 @@ fn fact_reading() -> impl Strategy<Value = FactReading> {
         FactReading::Order { first: node(), then: FactSubject::Plan },
         FactReading::Count { noun: "guest".into(), amount: 80 },
         FactReading::Place { name: "Lisbon".into() },
+        FactReading::EventDays { days: 3 },
     ])
 }
 

@@ -65,6 +65,19 @@ pub struct SpoolRange {
     pub to: u64,
 }
 
+impl SpoolRange {
+    /// Where the first piece of a spool begins.
+    pub const START: u64 = 8;
+    /// What a piece takes beside its text.
+    pub const PIECE_HEADER: u64 = 13;
+
+    /// The place of a text that follows what ends at `end`; 0 is before the first piece.
+    pub fn following(end: u64, text: &str) -> Self {
+        let from = end.max(Self::START);
+        Self { from, to: from + Self::PIECE_HEADER + text.len() as u64 }
+    }
+}
+
 /// What a call used up.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
@@ -161,7 +174,25 @@ impl CallEvent {
     }
 }
 
+/// How much of a piece that is in the spool stands in the journal as well, for lists and cards.
+const SPOOLED_TAIL: usize = 512;
+
+/// The end of a text, from the beginning of a line where that leaves enough.
+fn last_lines(text: &str) -> &str {
+    let from = text.len().saturating_sub(SPOOLED_TAIL);
+    let from = (from..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let tail = &text[from..];
+    let line = tail.find('\n').map(|end| end + 1).filter(|start| from > 0 && *start < tail.len());
+    &tail[line.unwrap_or(0)..]
+}
+
 impl CallEvent {
+    /// Output that stands in the spool of a call.
+    pub fn spooled(call: CallId, stream: OutputStream, range: SpoolRange, text: &str) -> Self {
+        let lines = text.lines().count() as u64;
+        Self::Spooled { call, stream, range, lines, tail: last_lines(text).to_owned() }
+    }
+
     /// The end of a call that produced no output of its own, such as one that was in doubt.
     pub fn concluded_without_output(call: CallId, outcome: CallOutcome) -> Self {
         Self::Concluded {

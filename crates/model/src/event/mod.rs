@@ -32,7 +32,7 @@ pub use call::{
 pub use codec::{EventDecodeError, UnknownEvent};
 pub use command::{Command, CommandRefusal};
 pub use fact::FactEvent;
-pub use planning::{PlanningEvent, RevisedDraft};
+pub use planning::{PlanSketch, PlanningEvent, RevisedDraft};
 pub use record::{Record, truncate_to_micros};
 pub use run::{PauseCause, RunCounts, RunEvent};
 pub use schema::{

@@ -11,9 +11,9 @@ use crate::agent_conversation::{
 use crate::catch_up::{CatchUpWay, TaskOccurrence};
 use crate::{
     Actor, AdaptationLogEntry, Comment, CommentOutcome, EscalationReason, PatternChoice,
-    PlanContext, PlanDrafter, PlanEdit, PlanEffect, PlanLimits, PlanOutline, PlanQuestion,
-    PlanState, PlanningPosition, PolicyOverride, ReactLogEntry, Roadmap, RunCap, Schedule, Stage,
-    StageAssessment, StepTrace, TaskId,
+    PlanContext, PlanDrafter, PlanEdit, PlanEffect, PlanLimits, PlanNode, PlanOutline,
+    PlanQuestion, PlanState, PlanningPosition, PolicyOverride, ReactLogEntry, Roadmap, RunCap,
+    Schedule, Stage, StageAssessment, StepTrace, TaskId,
 };
 
 /// A plan as operations left it.
@@ -22,6 +22,14 @@ pub struct RevisedDraft {
     pub outline: Arc<PlanOutline>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roadmap: Option<Arc<Roadmap>>,
+}
+
+/// The plan as it would be if everything that is missing were assumed. It stands beside the questions and is gone with the
+/// first draft.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct PlanSketch {
+    pub root_id: TaskId,
+    pub nodes: Vec<PlanNode>,
 }
 
 /// Facts about planning.
@@ -78,6 +86,9 @@ pub enum PlanningEvent {
     /// Facts that are still missing.
     QuestionsFound {
         questions: Vec<PlanQuestion>,
+        /// What would be drafted without an answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sketch: Option<Arc<PlanSketch>>,
     },
     /// Answers of the person's, by the key of the question; an empty one means "assume".
     QuestionsAnswered {

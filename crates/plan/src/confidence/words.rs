@@ -37,14 +37,22 @@ impl std::fmt::Display for ConfidenceSentence {
     }
 }
 
+/// Who drafted a plan, as far as it tells how much to trust the draft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DraftAuthor {
+    BuiltInPlanner,
+    /// A model that fills in fixed steps. What it thinks of its own drafts means little.
+    SmallModel,
+    LargeModel,
+}
+
 /// What the sentence is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfidenceEvidence<'a> {
     pub pattern: Option<&'a PatternChoice>,
     /// Whether the person chose or approved the kind of plan.
     pub kind_confirmed: bool,
-    /// Whether a model drafted the plan.
-    pub by_model: bool,
+    pub drafted_by: DraftAuthor,
     pub assessments: &'a BTreeMap<Stage, StageAssessment>,
 }
 
@@ -61,6 +69,10 @@ const VALID_STAGE: f64 = 0.70;
 pub fn describe_confidence(evidence: &ConfidenceEvidence<'_>) -> Option<ConfidenceSentence> {
     let mut parts: Vec<(ConfidenceLevel, String)> = Vec::new();
     parts.extend(evidence.pattern.map(|choice| judge_kind(choice, evidence)));
+    if evidence.drafted_by == DraftAuthor::SmallModel {
+        let reason = "a small model drafted it; please check the steps".to_owned();
+        parts.push((ConfidenceLevel::FairlySure, reason));
+    }
     for assessment in evidence.assessments.values() {
         let mut assessment = assessment.clone();
         assessment.violations.retain(|found| !is_refuted(found, evidence.assessments));
@@ -99,9 +111,14 @@ fn judge_kind(
         return (ConfidenceLevel::Sure, "the steps are your own".to_owned());
     }
     let no_template = choice.pattern.kind.is_none() && choice.pattern.is_subtype("generic");
-    if (no_template && !evidence.by_model) || choice.confidence < GUESSED_PATTERN {
-        let what =
-            if evidence.by_model { "the kind of plan is a guess" } else { "no kind fits well" };
+    if (no_template && evidence.drafted_by == DraftAuthor::BuiltInPlanner)
+        || choice.confidence < GUESSED_PATTERN
+    {
+        let what = if evidence.drafted_by == DraftAuthor::BuiltInPlanner {
+            "no kind fits well"
+        } else {
+            "the kind of plan is a guess"
+        };
         return (ConfidenceLevel::Unsure, format!("{what}; please check the phases"));
     }
     if choice.confidence < CLEAR_PATTERN || choice.margin < CLOSE_MARGIN {
@@ -120,11 +137,11 @@ fn judge_kind(
         let reason = format!("it is a small task{}", label.unwrap_or_default());
         return (ConfidenceLevel::Sure, reason);
     }
-    let reason = if evidence.by_model {
+    let reason = if evidence.drafted_by == DraftAuthor::BuiltInPlanner {
+        format!("matches the {kind} template")
+    } else {
         let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         format!("the goal is clearly {article} {kind}")
-    } else {
-        format!("matches the {kind} template")
     };
     (ConfidenceLevel::Sure, reason)
 }
@@ -228,7 +245,7 @@ mod tests {
         let evidence = ConfidenceEvidence {
             pattern: Some(choice),
             kind_confirmed: false,
-            by_model: false,
+            drafted_by: DraftAuthor::BuiltInPlanner,
             assessments: &assessments,
         };
         describe_confidence(&evidence).unwrap().to_string()
@@ -273,13 +290,33 @@ mod tests {
     }
 
     #[test]
+    fn a_draft_of_a_small_model_is_fairly_sure_at_most() {
+        let (assessments, launch) = (assessments(Vec::new()), choice("launch", 0.95));
+        let evidence = |drafted_by| ConfidenceEvidence {
+            pattern: Some(&launch),
+            kind_confirmed: false,
+            drafted_by,
+            assessments: &assessments,
+        };
+        let said = |author| describe_confidence(&evidence(author)).unwrap().to_string();
+        assert_eq!(
+            said(DraftAuthor::SmallModel),
+            "Fairly sure: a small model drafted it; please check the steps."
+        );
+        assert_eq!(
+            said(DraftAuthor::LargeModel),
+            "Sure: the goal is clearly a launch, and every date fits your hours."
+        );
+    }
+
+    #[test]
     fn a_kind_that_the_person_chose_is_sure() {
         let assessments = assessments(Vec::new());
         let generic = choice("generic", 0.45);
         let evidence = ConfidenceEvidence {
             pattern: Some(&generic),
             kind_confirmed: true,
-            by_model: false,
+            drafted_by: DraftAuthor::BuiltInPlanner,
             assessments: &assessments,
         };
         let found = describe_confidence(&evidence).unwrap();

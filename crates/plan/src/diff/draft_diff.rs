@@ -25,6 +25,12 @@ pub struct DraftView<'a> {
 }
 
 impl<'a> DraftView<'a> {
+    /// The day on which a row begins.
+    pub fn first_day(&self, id: &TaskId) -> Option<Date> {
+        let blocks = self.schedule?.blocks_for_node(id);
+        blocks.min_by_key(|block| block.start.at).map(|block| block.start.local_date())
+    }
+
     fn nodes(&self) -> &'a [PlanNode] {
         self.roadmap.map_or(&self.outline.nodes, |roadmap| &roadmap.nodes)
     }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use planwright_model::{NodeDependency, PlanNode, PlanOutline, Roadmap, TaskId};
+use planwright_model::{
+    DateField, NodeDependency, PlanDate, PlanEdit, PlanNode, PlanOutline, Roadmap, TaskId,
+};
 
 use super::{EditError, require_rules_kept, update_derived_fields};
 use crate::diff::DraftView;
@@ -29,7 +31,8 @@ pub enum PutBackError {
     Refused(#[from] EditError),
 }
 
-/// Combines two drafts: the rows of `put_back` as in `before`, every other row as in `after`.
+/// Combines two drafts: the rows of `put_back` as in `before`, every other row as in `after`. A row that is the same in both
+/// and only moved is fixed to the day it had.
 ///
 /// A row needs its group. Where a row is put back whose group is gone, the group is put back too; where a group that is
 /// new is put back, so is everything that stands in it. `keeping` prefers the new draft in the same way.
@@ -72,7 +75,19 @@ pub fn combine_drafts(
             kept.map_err(|_| error)
         },
     )?;
-    Ok(CombinedDraft { outline, roadmap, put_back })
+    let moved = put_back.iter().filter(|id| !changed.contains(*id));
+    let edits: Vec<PlanEdit> = moved
+        .filter_map(|id| {
+            let day = before.first_day(id)?;
+            let (node, date) = (id.clone(), Some(PlanDate::on_day(day)));
+            Some(PlanEdit::SetDate { node, field: DateField::FixedStart, date })
+        })
+        .collect();
+    if edits.is_empty() {
+        return Ok(CombinedDraft { outline, roadmap, put_back });
+    }
+    let edited = super::apply_edits(&outline, roadmap.as_ref(), &edits, &BTreeSet::new())?;
+    Ok(CombinedDraft { outline: edited.outline, roadmap: edited.roadmap, put_back })
 }
 
 /// The rows of one draft and their groups, of outline and roadmap together.

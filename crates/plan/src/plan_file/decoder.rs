@@ -15,6 +15,27 @@ use planwright_text::nearest_name;
 /// The maximum number of collected violations; nobody reads more.
 const MAX_VIOLATIONS: usize = 1000;
 
+/// What other programs call a field, which field that is here, and how it is written.
+const FIELDS_ELSEWHERE: [(&[&str], &str, &str); 9] = [
+    (&["needs", "deps", "requires", "after"], "depends_on", "Write depends_on = [\"…\"]."),
+    (
+        &["cmd", "cmds", "command", "commands", "script", "exec"],
+        "run",
+        "Write run = { shell = \"…\" }.",
+    ),
+    (&["if", "condition"], "when", "Write when = { if = \"…\" }."),
+    (&["finally", "always"], "when", "Write when = \"always\"."),
+    (&["dir", "directory", "working-directory", "workdir"], "cwd", "Write cwd = \"…\"."),
+    (&["environment", "variables"], "env", "Write env = { NAME = \"…\" }."),
+    (
+        &["continue-on-error", "ignore_error", "allow_failure"],
+        "continue_on_error",
+        "Write continue_on_error = true.",
+    ),
+    (&["sources"], "inputs", "Write inputs = [\"…\"] and cache = true."),
+    (&["retry", "attempts"], "retries", "Write retries = 2, or a table with `max`."),
+];
+
 /// A field's name in plan files and its aliases.
 pub(super) type FieldNames = (&'static str, &'static [&'static str]);
 
@@ -147,7 +168,12 @@ impl<'a> PlanFileDecoder<'a> {
             return;
         }
         let names = known.iter().flat_map(|(name, aliases)| std::iter::once(name).chain(*aliases));
-        let fix = if let Some(name) = nearest_name(&entry.key, names.copied()) {
+        let elsewhere = FIELDS_ELSEWHERE.iter().find(|(names, field, _)| {
+            names.contains(&entry.key.as_str()) && known.iter().any(|(known, _)| known == field)
+        });
+        let fix = if let Some((.., fix)) = elsewhere {
+            (*fix).to_owned()
+        } else if let Some(name) = nearest_name(&entry.key, names.copied()) {
             format!("Did you mean `{name}`?")
         } else {
             let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();

@@ -23,6 +23,7 @@ mod run_kind;
 mod run_rules;
 mod run_settings;
 mod schema;
+mod secret_values;
 mod task;
 mod template;
 #[cfg(test)]
@@ -100,6 +101,9 @@ pub struct PlanFileInputs<'a> {
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// The text of an included file by the name that the plan file has for it, or why it cannot be read.
     pub include: &'a dyn Fn(&str) -> Result<String, String>,
+    /// What is wrong with a text that holds a secret, and what to do about it. Such a text is refused where it takes part in
+    /// a run; a plan file is no place for it.
+    pub find_secret: &'a dyn Fn(&str) -> Option<(String, String)>,
     /// Whether a value that is not there is an error. A check goes on with a placeholder.
     pub needs_all: bool,
     /// The names of the person's own agents. Without them no name of an agent is checked.
@@ -116,7 +120,14 @@ impl Default for PlanFileInputs<'_> {
     /// No parameters and an empty environment.
     fn default() -> Self {
         let include = &|_: &str| Err("nothing is included here".to_owned());
-        Self { params: BTreeMap::new(), env: &|_| None, include, needs_all: true, agents: None }
+        Self {
+            params: BTreeMap::new(),
+            env: &|_| None,
+            include,
+            find_secret: &|_| None,
+            needs_all: true,
+            agents: None,
+        }
     }
 }
 
@@ -183,6 +194,7 @@ pub(crate) fn decode_plan_file(
                 let violation = Violation::new("bad_value", Severity::Fatal, message, fix);
                 decoder.report_violation(violation, at);
             }
+            secret_values::refuse_secret_values(&mut decoder, &tree, inputs);
             plan::decode_plan(decoder, &mut tree, &title_from_name(name), inputs)
         }
         Err(errors) => {

@@ -66,7 +66,14 @@ pub(super) fn decode_patterns(
     for (index, item) in items.iter().enumerate() {
         let path = ValuePath::Item(&path, index);
         let text = decoder.read_text(item, path)?;
-        patterns.extend(check_inside(decoder, item, path, text));
+        let Some(pattern) = check_inside(decoder, item, path, text) else { continue };
+        if let Err(error) = globset::Glob::new(&pattern) {
+            let message = format!("is not a pattern: {}", error.kind());
+            let fix = "Write a pattern such as \"dist/**\"; \\ before a letter means that letter.";
+            decoder.report_bad_value(item, path, message, fix);
+            continue;
+        }
+        patterns.push(pattern);
     }
     if patterns.len() > MAX_RESULTS {
         let message = format!("has more than {MAX_RESULTS} entries");

@@ -243,6 +243,14 @@ pub(super) fn decode_retries(
     };
     let (backoff, limit) = (read_wait("backoff")?, read_wait("max_delay")?);
     policy.backoff = backoff.unwrap_or(policy.backoff);
+    if let (Some(most), Some(tree)) = (limit, at("max_delay"))
+        && most < policy.backoff
+    {
+        let message = format!("is shorter than the first wait of {} s", policy.backoff);
+        let fix = "Raise `max_delay`, or lower `backoff`.";
+        decoder.report_bad_value(tree, own("max_delay"), message, fix);
+        return None;
+    }
     policy.max_delay = limit.unwrap_or(policy.max_delay.max(policy.backoff));
     if let Some(tree) = at("factor") {
         let factor = as_number(tree).filter(|factor| (1.0..=10.0).contains(factor));
@@ -258,6 +266,12 @@ pub(super) fn decode_retries(
         for (index, item) in decoder.read_list(tree, own("on"))?.iter().enumerate() {
             let place = own("on");
             policy.on.insert(decoder.read_choice(item, ValuePath::Item(&place, index), CAUSES)?);
+        }
+        if policy.on.is_empty() {
+            let fix =
+                "Write one of \"exit\", \"timeout\", \"signal\", or remove `on` for all of them.";
+            decoder.report_bad_value(tree, own("on"), "names no cause", fix);
+            return None;
         }
     }
     Some(policy)

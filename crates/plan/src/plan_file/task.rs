@@ -11,8 +11,8 @@ use super::{command_options, conditions, results, run_settings};
 use crate::graph::text_lists::ListSeparators;
 use planwright_model::task::{DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use planwright_model::{
-    DateField, NodeDates, NodeOrigin, PlanDate, RepeatPolicy, SandboxChoice, TaskCost, TaskId,
-    TaskLink, TaskNode,
+    DateField, NodeDates, NodeOrigin, PlanDate, RepeatPolicy, SandboxChoice, Severity, TaskCost,
+    TaskId, TaskLink, TaskNode, Violation,
 };
 use planwright_text::nearest_name;
 
@@ -300,11 +300,20 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         let pool = self.decode_field("pool", |decoder, tree, path| {
             Some((decode_line(decoder, tree, path)?, 1, tree.span.start))
         });
-        // A number of units that is stated goes before the one that the short form means.
-        let is_other = |(name, ..): &(String, u32, usize)| {
-            !resources.iter().any(|(stated, ..)| stated == name)
-        };
-        resources.extend(pool.filter(is_other));
+        if let Some((name, units, at)) = pool {
+            if resources.iter().any(|(stated, ..)| *stated == name) {
+                let shown = escape_for_message(&name);
+                let message = format!(
+                    "`{}` names `{shown}` as its pool and under `resources`",
+                    self.placed.task.id
+                );
+                let fix = "Keep one of them.";
+                let violation = Violation::new("bad_value", Severity::Fatal, message, fix);
+                self.decoder.report_violation(violation, at);
+            } else {
+                resources.push((name, units, at));
+            }
+        }
         let task = &mut self.placed.task;
         task.estimated_tokens = tokens.map_or(DEFAULT_TOKENS, |tokens| tokens as u64);
         task.priority = priority.unwrap_or(0);

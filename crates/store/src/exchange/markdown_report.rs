@@ -25,12 +25,17 @@ pub fn render_report(state: &SessionState, records: &[Record], zone: &TimeZone) 
     if let Some(goal) = &state.session.goal {
         let _ = writeln!(out, "{}\n", escape_line(goal));
     }
+    let rationale = state.plan.current.as_ref().and_then(|plan| plan.plan.rationale.as_ref());
+    if let Some(rationale) = rationale {
+        let _ = writeln!(out, "Why it is planned this way: {}\n", escape_line(rationale));
+    }
     write_overview(state, records, zone, &mut out);
     write_failures(state, &mut out);
     match state.planning.schedule.as_deref() {
         Some(schedule) => write_planned_tasks(state, schedule, zone, &mut out),
         None => write_tasks(state, &mut out),
     }
+    write_task_words(state, &mut out);
     write_notes(state, zone, &mut out);
     if state.run.started_at.is_some() && state.planning.schedule.is_none() {
         write_time_profile(records, &mut out);
@@ -200,6 +205,33 @@ fn write_planned_tasks(
         );
     }
     out.push('\n');
+}
+
+/// What the plan states about tasks beside what they do: why, for whom, at what cost, and what is uncertain.
+fn write_task_words(state: &SessionState, out: &mut String) {
+    let tasks = state.plan.current.iter().flat_map(|current| &current.plan.tasks);
+    let mut lines = String::new();
+    for task in tasks {
+        let cost = task.cost.as_ref().map(ToString::to_string).unwrap_or_default();
+        let facts = [
+            ("", task.why.clone()),
+            ("owner ", task.owner.clone()),
+            ("cost ", cost),
+            ("risks: ", task.risks.join("; ")),
+            ("assumes: ", task.assumptions.join("; ")),
+            ("from: ", task.evidence.join("; ")),
+        ];
+        let stated = facts.iter().filter(|(_, text)| !text.trim().is_empty());
+        let stated: Vec<String> =
+            stated.map(|(label, text)| format!("{label}{}", escape_line(text))).collect();
+        if !stated.is_empty() {
+            let title = escape_line(&task.description);
+            let _ = writeln!(lines, "- **{title}**: {}", stated.join(" · "));
+        }
+    }
+    if !lines.is_empty() {
+        let _ = writeln!(out, "## About the tasks\n\n{lines}");
+    }
 }
 
 /// What the person wrote down about tasks.

@@ -32,6 +32,10 @@ impl LearnedSecrets {
         self.0.count.load(Ordering::Acquire)
     }
 
+    pub(super) fn values(&self) -> Vec<String> {
+        self.0.values.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// What finds these values and the learned ones, and how many learned ones those are.
     pub(super) fn build_finder(&self, values: &[String]) -> (usize, Arc<LoadedSecrets>) {
         let learned = self.0.values.lock().unwrap_or_else(PoisonError::into_inner);

@@ -159,6 +159,18 @@ impl Redactor {
         self.0.learned.add(value);
     }
 
+    /// How many values it knows, loaded and learned.
+    pub fn value_count(&self) -> usize {
+        self.0.values.len() + self.0.learned.count()
+    }
+
+    /// All values it knows, for another process of this program that has to cover them as well. They go nowhere else.
+    pub fn known_values(&self) -> Vec<String> {
+        let mut values = self.0.values.clone();
+        values.extend(self.0.learned.values());
+        values
+    }
+
     /// What finds the loaded and the learned values, as of now.
     fn loaded(&self) -> Arc<LoadedSecrets> {
         let count = self.0.learned.count();

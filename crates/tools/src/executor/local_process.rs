@@ -17,7 +17,7 @@ use super::{
     TaskExecutor,
 };
 use crate::permission::SandboxState;
-use crate::process::{self, LaunchMode, ProcessSpec, SpoolTarget, TerminalLender};
+use crate::process::{self, LaunchMode, ProcessSpec, SpareReader, SpoolTarget, TerminalLender};
 use crate::sandbox::{CommandConfinement, Sandbox};
 use crate::settings::ToolSettings;
 use planwright_model::event::{CallOutcome, OutputStream};
@@ -55,6 +55,8 @@ pub struct LocalProcessExecutor {
     terminal: Option<Arc<dyn TerminalLender>>,
     /// Where all output is kept, and how much of one attempt.
     spools: Option<(SpoolDirectory, u64)>,
+    /// Who reads on what commands print when this program is killed.
+    spare_reader: Option<SpareReader>,
 }
 
 impl LocalProcessExecutor {
@@ -71,7 +73,14 @@ impl LocalProcessExecutor {
             secrets: Arc::default(),
             terminal: None,
             spools: None,
+            spare_reader: None,
         }
+    }
+
+    /// Has another process of this program read on what commands print when this one is killed. Only for a program whose
+    /// `main` knows that part.
+    pub fn with_spare_reader(self, reader: Option<SpareReader>) -> Self {
+        Self { spare_reader: reader, ..self }
     }
 
     /// Keeps all output in spools, up to so many bytes for each attempt.
@@ -163,6 +172,7 @@ impl LocalProcessExecutor {
             session: session.clone(),
             call: call.clone(),
             cap: *cap,
+            spare_reader: self.spare_reader.clone(),
         })
     }
 
@@ -429,6 +439,7 @@ impl TaskExecutor for LocalProcessExecutor {
         session: &'a SessionId,
         call: &'a CallId,
         task: &'a TaskNode,
+        journaled: u64,
         events: AttemptEventSink,
     ) -> BoxFuture<'a, ()> {
         Box::pin(async move {
@@ -440,7 +451,14 @@ impl TaskExecutor for LocalProcessExecutor {
                 process::LeftoverText::Kept
             };
             if let Some(target) = self.spool_target(session, call) {
-                process::collect_leftover_output(target, &self.redactor, &events, text).await;
+                let collected = process::collect_leftover_output(
+                    target,
+                    &self.redactor,
+                    &events,
+                    text,
+                    journaled,
+                );
+                collected.await;
             }
         })
     }

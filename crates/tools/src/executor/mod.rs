@@ -57,12 +57,13 @@ pub trait TaskExecutor: Send + Sync {
     }
 
     /// Reads on what an attempt prints that outlived the process that started it, until it has ended. The events are those of
-    /// the attempt. An executor whose attempts end with it has nothing to read.
+    /// the attempt, from `journaled` bytes of its spool on. An executor whose attempts end with it has nothing to read.
     fn collect_leftover_output<'a>(
         &'a self,
         _session: &'a SessionId,
         _call: &'a CallId,
         _task: &'a TaskNode,
+        _journaled: u64,
         _events: AttemptEventSink,
     ) -> BoxFuture<'a, ()> {
         Box::pin(std::future::ready(()))

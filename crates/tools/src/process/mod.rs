@@ -10,6 +10,8 @@ mod output;
 mod output_pipes;
 mod owner;
 mod recorder;
+mod spare_reader;
+mod spare_reader_main;
 pub(crate) mod spawner;
 mod terminal;
 
@@ -18,6 +20,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
@@ -31,12 +34,15 @@ pub use group::{
 };
 pub(crate) use group::{GroupGuard, end_group, kill_exactly};
 use output_pipes::OutputPipes;
+pub use output_pipes::remove_dead_pipes;
 pub(crate) use output_pipes::{LeftoverText, collect_leftover_output};
 #[cfg(feature = "mcp")]
 pub(crate) use owner::OwnedMark;
 pub use owner::end_orphaned_servers;
 use recorder::OutputRecorder;
 pub use recorder::SpoolTarget;
+pub use spare_reader::SpareReader;
+pub use spare_reader_main::{is_spare_reader, spare_reader_main};
 pub(crate) use terminal::run_on_terminal;
 pub use terminal::{TerminalLender, TerminalLoan};
 
@@ -152,9 +158,11 @@ fn spawn_command(spec: &ProcessSpec) -> std::io::Result<(Child, Option<OutputPip
     command.envs(spec.with.iter().map(|(name, value)| (name, value)));
     let pipes = match (&spec.spool, &spec.launch) {
         // What a model started is ended when its session is resumed; nobody reads on.
-        (Some(target), LaunchMode::Person) => OutputPipes::attach(target, &mut command)
-            .inspect_err(|error| tracing::debug!(%error, "pipes that end with this process"))
-            .ok(),
+        (Some(target), LaunchMode::Person) => {
+            OutputPipes::attach(target, &spec.redactor, &mut command)
+                .inspect_err(|error| tracing::debug!(%error, "pipes that end with this process"))
+                .ok()
+        }
         _ => None,
     };
     Ok((spawner::spawn_on_thread(command)?, pipes))
@@ -234,7 +242,13 @@ async fn supervise_child(
             }
         }
     };
-    drain_pipes(&mut pieces, output).await;
+    let is_written = drain_pipes(&mut pieces, output).await == PipeState::StillWritten;
+    if is_written
+        && let Some(files) = files.take()
+        && let Some(reader) = spec.spool.as_ref().and_then(|target| target.spare_reader.as_ref())
+    {
+        reader.drain(files.into_paths());
+    }
     drop(files);
     if let LaunchMode::Model { .. } = &spec.launch {
         end_call_leftovers(spec).await;
@@ -260,44 +274,55 @@ async fn sleep_until_flush(at: Option<tokio::time::Instant>) {
     }
 }
 
+/// Whether somebody still writes to the pipes of a command that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PipeState {
+    Closed,
+    StillWritten,
+}
+
 /// Reads what is still in the pipes. A background process may keep them open, so there is a time limit.
-async fn drain_pipes(pieces: &mut mpsc::Receiver<OutputChunk>, output: &mut OutputRecorder<'_>) {
+async fn drain_pipes(
+    pieces: &mut mpsc::Receiver<OutputChunk>,
+    output: &mut OutputRecorder<'_>,
+) -> PipeState {
     let end = tokio::time::Instant::now() + DRAIN_TIMEOUT;
-    while let Ok(Some((stream, bytes))) = tokio::time::timeout_at(end, pieces.recv()).await {
-        output.push(stream, &bytes);
+    loop {
+        match tokio::time::timeout_at(end, pieces.recv()).await {
+            Ok(Some((stream, bytes))) => output.push(stream, &bytes),
+            Ok(None) => return PipeState::Closed,
+            Err(_) => return PipeState::StillWritten,
+        }
         if output.is_large() {
             output.flush().await;
         }
     }
 }
 
-/// Reads both pipes as output arrives. Where both have something, they take turns, standard output first.
+/// Reads both pipes as output arrives. Where both have something, standard output goes first: whatever was written to it
+/// before an error is read before that error, since all of it fits into one read.
 async fn forward_pipes(
     out: impl AsyncRead + Unpin,
     err: impl AsyncRead + Unpin,
     pieces: mpsc::Sender<OutputChunk>,
 ) {
     let (mut out, mut err) = (OutputPipe::new(out), OutputPipe::new(err));
-    let mut out_first = true;
     while out.is_open || err.is_open {
-        let (stream, bytes) = if out_first {
-            tokio::select! {
-                biased;
-                bytes = out.read(), if out.is_open => (OutputStream::Stdout, bytes),
-                bytes = err.read(), if err.is_open => (OutputStream::Stderr, bytes),
+        let (printed, error) = tokio::select! {
+            biased;
+            error = err.read(), if err.is_open => {
+                let earlier = if out.is_open { out.read().now_or_never().flatten() } else { None };
+                (earlier, error)
             }
-        } else {
-            tokio::select! {
-                biased;
-                bytes = err.read(), if err.is_open => (OutputStream::Stderr, bytes),
-                bytes = out.read(), if out.is_open => (OutputStream::Stdout, bytes),
-            }
+            printed = out.read(), if out.is_open => (printed, None),
         };
-        out_first = stream == OutputStream::Stderr;
-        if let Some(bytes) = bytes
-            && pieces.send((stream, bytes)).await.is_err()
-        {
-            return;
+        let chunks = [(OutputStream::Stdout, printed), (OutputStream::Stderr, error)];
+        for (stream, bytes) in chunks {
+            if let Some(bytes) = bytes
+                && pieces.send((stream, bytes)).await.is_err()
+            {
+                return;
+            }
         }
     }
 }
@@ -456,6 +481,33 @@ mod tests {
         assert_eq!(*outcome(&all), CallOutcome::Exited { code: 0 });
         assert_eq!(output(&all), "done\n");
         assert!(begun.elapsed() < LONG);
+    }
+
+    /// A pipe that has something to read whenever it is asked.
+    struct Ready(std::collections::VecDeque<&'static str>);
+
+    impl AsyncRead for Ready {
+        fn poll_read(
+            mut self: std::pin::Pin<&mut Self>,
+            _cx: &mut std::task::Context<'_>,
+            buffer: &mut tokio::io::ReadBuf<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            buffer.put_slice(self.0.pop_front().unwrap_or_default().as_bytes());
+            std::task::Poll::Ready(Ok(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_printed_before_an_error_comes_before_it_and_neither_stream_waits_for_long() {
+        let (sender, mut receiver) = mpsc::channel(16);
+        let out = Ready(["1", "2", "3"].into());
+        let err = Ready(["a", "b"].into());
+        forward_pipes(out, err, sender).await;
+        let mut all = String::new();
+        while let Some((_, bytes)) = receiver.recv().await {
+            all.push_str(&String::from_utf8(bytes).unwrap());
+        }
+        assert_eq!(all, "1a2b3");
     }
 
     #[tokio::test]

@@ -1,13 +1,15 @@
 //! The pipes that a command prints into. They outlive this program: they are files, and the command keeps both ends of them
-//! open, so that it is not ended by its own output when nobody reads it. Whoever resumes the session reads on.
+//! open, so that it is not ended by its own output when nobody reads it. Whoever reads a pipe has its lock. After a crash
+//! that is the spare reader, or else whoever resumes the session.
 
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::fs::{CWD, FileType, FlockOperation, Mode, flock, mknodat};
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 use tokio::sync::mpsc;
@@ -15,9 +17,21 @@ use tokio::sync::mpsc;
 use super::output::OutputLines;
 use super::{BoxedPipe, SpoolTarget, forward_pipes, send_event};
 use crate::executor::{AttemptEvent, AttemptEventSink};
-use planwright_model::event::OutputStream;
-use planwright_spool::{SpoolError, SpoolWriter};
+use planwright_model::event::{OutputStream, SpoolRange};
+use planwright_model::{CallId, SessionId};
+use planwright_spool::{SpoolContent, SpoolDirectory, SpoolError, SpoolReader, SpoolWriter};
 use planwright_text::Redactor;
+
+/// What the files of the two pipes end in.
+pub(super) const PIPE_ENDINGS: [&str; 2] = ["out", "err"];
+
+/// How often a spool that another process writes is looked at.
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Takes the lock of a pipe, which whoever reads it has. `false` if somebody else does.
+pub(super) fn lock_pipe(pipe: &impl AsFd) -> bool {
+    flock(pipe, FlockOperation::NonBlockingLockExclusive).is_ok()
+}
 
 /// Standard output and standard error of a command, as files beside its spool.
 #[derive(Debug)]
@@ -28,10 +42,17 @@ pub(super) struct OutputPipes {
 
 impl OutputPipes {
     /// Makes the pipes and gives a command its ends of them.
-    pub(super) fn attach(target: &SpoolTarget, command: &mut Command) -> io::Result<Self> {
+    pub(super) fn attach(
+        target: &SpoolTarget,
+        redactor: &Redactor,
+        command: &mut Command,
+    ) -> io::Result<Self> {
         let [out, err] = pipe_paths(target);
         if let Some(directory) = out.parent() {
             std::fs::create_dir_all(directory)?;
+            if let Some(reader) = &target.spare_reader {
+                reader.prepare(directory, target.cap, redactor);
+            }
         }
         let (out, own_out) = make_pipe(out)?;
         let (err, own_err) = make_pipe(err)?;
@@ -50,6 +71,13 @@ impl OutputPipes {
 #[derive(Debug)]
 pub(super) struct PipeFiles(Vec<PathBuf>);
 
+impl PipeFiles {
+    /// Leaves the files to somebody else, who removes them.
+    pub(super) fn into_paths(mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.0)
+    }
+}
+
 impl Drop for PipeFiles {
     fn drop(&mut self) {
         for path in &self.0 {
@@ -60,8 +88,23 @@ impl Drop for PipeFiles {
 }
 
 fn pipe_paths(target: &SpoolTarget) -> [PathBuf; 2] {
-    let spool = target.directory.path(&target.session, &target.call);
-    ["out", "err"].map(|ending| spool.with_extension(ending))
+    call_pipe_paths(&target.directory, &target.session, &target.call)
+}
+
+fn call_pipe_paths(spools: &SpoolDirectory, session: &SessionId, call: &CallId) -> [PathBuf; 2] {
+    let spool = spools.path(session, call);
+    PIPE_ENDINGS.map(|ending| spool.with_extension(ending))
+}
+
+/// Removes the pipes of a call whose command is gone, unless somebody still reads them.
+pub fn remove_dead_pipes(spools: &SpoolDirectory, session: &SessionId, call: &CallId) {
+    for path in call_pipe_paths(spools, session, call) {
+        let is_dead =
+            pipe::OpenOptions::new().open_receiver(&path).is_ok_and(|end| lock_pipe(&end));
+        if is_dead && let Err(error) = std::fs::remove_file(&path) {
+            tracing::warn!(%error, "a pipe that nobody needs any more stays");
+        }
+    }
 }
 
 /// A pipe with the end that is read here, and the one for the command. That one can be read as well: a pipe that has a
@@ -74,6 +117,8 @@ fn make_pipe(path: PathBuf) -> io::Result<((PathBuf, pipe::Receiver), File)> {
     }
     mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
     let reader = pipe::OpenOptions::new().open_receiver(&path)?;
+    // Where there are no locks nobody takes over either.
+    lock_pipe(&reader);
     let own = File::options().read(true).write(true).open(&path)?;
     Ok(((path, reader), own))
 }
@@ -86,18 +131,85 @@ pub(crate) enum LeftoverText {
     Discarded,
 }
 
-/// Reads on what a command prints that outlived the process that started it, until it has ended. Its spool grows. What
-/// can't be kept is read all the same, since a full pipe would hold the command for good.
+/// Reads on what a command prints that outlived the process that started it, until it has ended. Its spool grows, from
+/// `journaled` on by what nobody has reported yet.
 pub(crate) async fn collect_leftover_output(
     target: SpoolTarget,
     redactor: &Redactor,
     events: &AttemptEventSink,
     text: LeftoverText,
+    journaled: u64,
 ) {
-    let [out, err] = pipe_paths(&target);
-    let open = |path: &Path| pipe::OpenOptions::new().open_receiver(path);
-    let (Ok(out_end), Ok(err_end)) = (open(&out), open(&err)) else { return };
-    let files = PipeFiles(vec![out, err]);
+    let mut followed = FollowedSpool { target: &target, reported: journaled };
+    loop {
+        let Some((out, err, files)) = open_pipes(&target) else {
+            // The spare reader has read them to their end, or there never were any.
+            return followed.report_new(events).await;
+        };
+        if lock_pipe(&out) && lock_pipe(&err) {
+            followed.report_new(events).await;
+            return read_to_end(&target, (out, err, files), redactor, events, text).await;
+        }
+        // Not ours to remove.
+        drop(files.into_paths());
+        followed.report_new(events).await;
+        tokio::time::sleep(FOLLOW_INTERVAL).await;
+    }
+}
+
+fn open_pipes(target: &SpoolTarget) -> Option<(pipe::Receiver, pipe::Receiver, PipeFiles)> {
+    let [out, err] = pipe_paths(target);
+    let open = |path: &Path| pipe::OpenOptions::new().open_receiver(path).ok();
+    let ends = (open(&out)?, open(&err)?);
+    Some((ends.0, ends.1, PipeFiles(vec![out, err])))
+}
+
+/// A spool that another process may add to.
+struct FollowedSpool<'a> {
+    target: &'a SpoolTarget,
+    /// Up to where it was reported.
+    reported: u64,
+}
+
+impl FollowedSpool<'_> {
+    /// Reports what was added. What cannot be read is left alone; its end is noticed all the same.
+    async fn report_new(&mut self, events: &AttemptEventSink) {
+        let SpoolTarget { directory, session, call, .. } = self.target;
+        let opened = directory.open(session, call, self.reported);
+        let Ok(Some(mut reader)) = opened.inspect_err(note_unreadable) else {
+            return;
+        };
+        while let Some((stream, range, text)) = next_text(&mut reader) {
+            self.reported = range.to;
+            send_event(events, AttemptEvent::Spooled { stream, range, text }).await;
+        }
+    }
+}
+
+fn note_unreadable(error: &SpoolError) {
+    tracing::warn!(%error, "the output of a command cannot be read");
+}
+
+/// The next text of a spool, with its place.
+fn next_text(reader: &mut SpoolReader) -> Option<(OutputStream, SpoolRange, String)> {
+    loop {
+        let piece = reader.next_piece().inspect_err(note_unreadable).ok()??;
+        let range = SpoolRange { from: piece.offset, to: reader.offset() };
+        if let SpoolContent::Text { stream, text } = piece.content {
+            return Some((stream, range, text));
+        }
+    }
+}
+
+/// Reads pipes until nobody writes to them any more. What can't be kept is read all the same, since a full pipe would hold
+/// the command for good.
+async fn read_to_end(
+    target: &SpoolTarget,
+    (out, err, files): (pipe::Receiver, pipe::Receiver, PipeFiles),
+    redactor: &Redactor,
+    events: &AttemptEventSink,
+    text: LeftoverText,
+) {
     let writer = target.directory.reopen(&target.session, &target.call, target.cap);
     let mut writer = match writer {
         Ok(writer) => writer,
@@ -109,7 +221,7 @@ pub(crate) async fn collect_leftover_output(
     let begun = Instant::now();
     let mut lines = OutputLines::new(redactor);
     let (sender, mut pieces) = mpsc::channel(16);
-    let reading = tokio::spawn(forward_pipes(out_end, err_end, sender));
+    let reading = tokio::spawn(forward_pipes(out, err, sender));
     let mut keeps = text == LeftoverText::Kept;
     while let Some((stream, bytes)) = pieces.recv().await {
         if !keeps {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::output::{OutputLimiter, OutputLines};
-use super::{ProcessSpec, send_event};
+use super::{ProcessSpec, SpareReader, send_event};
 use crate::executor::{AttemptEvent, AttemptEventSink};
 use planwright_model::event::OutputStream;
 use planwright_model::{CallId, SessionId};
@@ -21,6 +21,8 @@ pub struct SpoolTarget {
     pub call: CallId,
     /// How many bytes are kept.
     pub cap: u64,
+    /// Who reads on when this program is killed.
+    pub spare_reader: Option<SpareReader>,
 }
 
 /// Takes the output of one command, redacts it and passes it on.
@@ -45,7 +47,7 @@ enum OutputKeeper {
 impl<'a> OutputRecorder<'a> {
     pub(super) fn new(spec: &ProcessSpec, events: &'a AttemptEventSink, begun: Instant) -> Self {
         let keeper = match &spec.spool {
-            Some(SpoolTarget { directory, session, call, cap }) => OutputKeeper::Spool {
+            Some(SpoolTarget { directory, session, call, cap, .. }) => OutputKeeper::Spool {
                 writer: Box::new(directory.writer(session, call, *cap)),
                 journal_room: JOURNALED,
             },

@@ -1,12 +1,14 @@
 //! Draws a composer over the approval pane.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 
 use super::form::ComposerForm;
-use super::{Composer, ComposerTextBox, ComposerTopic, LIMIT};
+use super::{Composer, ComposerTextBox, ComposerTopic, LIMIT, RequestReadingLine};
 use crate::pane_context::PaneContext;
 use crate::panes::approval::{current_request, request_subject};
 use crate::screen_areas::SizeClass;
@@ -14,12 +16,43 @@ use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, format_counted, pieces_width, styled_piece};
 use planwright_model::{ChoiceAction, TaskId};
-use planwright_text::{display_width, units};
+use planwright_text::{display_width, units, wrap_words};
 
 /// Rows of text that a box shows at least and at most.
 const ROWS: (u16, u16) = (2, 10);
 /// A box never exceeds this width.
 const WIDTH: u16 = 120;
+/// From so many columns on what becomes of a request stands beside it.
+const SIDE_BY_SIDE: u16 = 90;
+/// Columns of the labels, and of what was said.
+const LABEL: usize = 12;
+const SAID: usize = 40;
+
+/// Lines that a request for changes keeps for what is read of it, so that the plan above does not move with every word.
+const READING_ROWS: usize = 5;
+
+impl Composer {
+    /// Rows that all of it takes, its rule and its keys included.
+    pub(crate) fn wanted_rows(&self, width: u16, marks: usize) -> u16 {
+        let rows = match self {
+            Self::Form(form) => 2 * form.rows.len() + 2,
+            Self::Text(text) => {
+                let inner = usize::from(width.min(WIDTH).saturating_sub(6)).max(1);
+                let typed = text.row_count(inner).clamp(ROWS.0.into(), ROWS.1.into()) + 2;
+                let (lead, read) = match &text.topic {
+                    ComposerTopic::Changes { .. } => {
+                        let marked = if text.marked_only { marks.min(6) } else { 0 };
+                        (marked, reading_rows(text, width).len().max(READING_ROWS))
+                    }
+                    ComposerTopic::Comment { .. } => (2, 0),
+                    _ => (1, 0),
+                };
+                typed + lead + read + 2
+            }
+        };
+        u16::try_from(rows).unwrap_or(u16::MAX)
+    }
+}
 
 pub(crate) fn draw_composer(
     composer: &Composer,
@@ -62,7 +95,7 @@ fn draw_text(text: &ComposerTextBox, area: Rect, buf: &mut Buffer, cx: &PaneCont
     let mut rows = ComposerRows { left: body };
     let bottom = rows.take_bottom();
     draw_lead(text, &mut rows, buf, cx);
-    let after = &text.reading;
+    let after = reading_rows(text, body.width);
     let room = rows.left.height.saturating_sub(after.len() as u16);
     let width = body.width.saturating_sub(2);
     // A box grows with its text, to a point; then it scrolls.
@@ -71,14 +104,12 @@ fn draw_text(text: &ComposerTextBox, area: Rect, buf: &mut Buffer, cx: &PaneCont
     let frame = Rect { x: body.x + 1, width, height, y: rows.left.y };
     draw_box(text, frame, buf, cx);
     let mut places = frame.bottom()..=bottom.y;
-    // What becomes of each request stands beside it, where there is room for both.
-    let said = if body.width >= 90 { 40 } else { 0 };
     for (reading, y) in after.iter().zip(&mut places) {
         let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..body });
-        line.skip(3).put_column(reading.label, 12, cx.style(ThemeRole::Dim));
+        line.skip(3).put_column(reading.label, LABEL, cx.style(ThemeRole::Dim));
         let style = cx.style(reading.role);
-        if said > 0 && !reading.effect.is_empty() {
-            line.put_column(&reading.said, said, style)
+        if body.width >= SIDE_BY_SIDE && (reading.said.is_empty() || !reading.effect.is_empty()) {
+            line.put_column(&reading.said, SAID, style)
                 .put(&reading.effect, cx.style(ThemeRole::Dim));
         } else {
             let between = if reading.effect.is_empty() { "" } else { ": " };
@@ -88,6 +119,28 @@ fn draw_text(text: &ComposerTextBox, area: Rect, buf: &mut Buffer, cx: &PaneCont
     }
     let y = places.next().unwrap_or(bottom.y);
     draw_hints(text, Rect { y, ..bottom }, buf, cx);
+}
+
+/// The rows of what was read. Where what becomes of a request stands beside it, it has as many as it needs.
+fn reading_rows(text: &ComposerTextBox, width: u16) -> Vec<RequestReadingLine> {
+    let width = width.min(WIDTH);
+    if width < SIDE_BY_SIDE {
+        return text.reading.clone();
+    }
+    let room = usize::from(width).saturating_sub(3 + LABEL + SAID + 1).max(8);
+    let rows = text.reading.iter().flat_map(|reading| {
+        let mut parts = wrap_words(&reading.effect, room, 0).into_iter().map(Cow::into_owned);
+        let first =
+            RequestReadingLine { effect: parts.next().unwrap_or_default(), ..reading.clone() };
+        let more = parts.map(|part| RequestReadingLine {
+            label: "",
+            said: String::new(),
+            effect: part,
+            ..reading.clone()
+        });
+        std::iter::once(first).chain(more).collect::<Vec<_>>()
+    });
+    rows.collect()
 }
 
 fn title_and_facts(text: &ComposerTextBox, cx: &PaneContext<'_>) -> (String, String) {
@@ -212,7 +265,7 @@ fn draw_box(text: &ComposerTextBox, frame: Rect, buf: &mut Buffer, cx: &PaneCont
     if frame.height < 3 || frame.width < 4 {
         return;
     }
-    crate::widgets::draw_frame(buf, frame, cx.style(ThemeRole::Focus));
+    crate::widgets::draw_heavy_frame(buf, frame, cx.style(ThemeRole::Focus));
     let inner =
         Rect { x: frame.x + 2, y: frame.y + 1, width: frame.width - 4, height: frame.height - 2 };
     let mut area = text.area.clone();

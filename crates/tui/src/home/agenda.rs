@@ -25,6 +25,8 @@ pub(super) enum AgendaRow {
         fact: AgendaFact,
     },
     Item(usize),
+    /// So many late items that are not listed.
+    MoreLate(usize),
     /// Air between two groups.
     Gap,
 }
@@ -124,15 +126,18 @@ impl DayAgenda {
         }
     }
 
-    /// The rows with their headings. Where there is little room the days of late and today have none.
-    pub(super) fn rows(&self, zone: &TimeZone, compact: bool) -> Vec<AgendaRow> {
+    /// The rows with their headings. Where there is little room the days of late and today have none. Of more late items
+    /// than `most_late` the rest is counted, so that today is in sight.
+    pub(super) fn rows(&self, zone: &TimeZone, compact: bool, most_late: usize) -> Vec<AgendaRow> {
         let mut rows = Vec::with_capacity(self.items.len() + 16);
         let heading = |text: &str, fact| AgendaRow::Heading { text: text.to_owned(), fact };
         let due = self.late + self.today;
         if !compact && self.late > 0 {
             rows.push(heading("late", AgendaFact::CatchUp));
         }
-        rows.extend((0..self.late).map(AgendaRow::Item));
+        let listed = if self.late > most_late { most_late } else { self.late };
+        rows.extend((0..listed).map(AgendaRow::Item));
+        rows.extend((listed < self.late).then(|| AgendaRow::MoreLate(self.late - listed)));
         if !compact && self.late > 0 {
             rows.push(AgendaRow::Gap);
         }

@@ -13,7 +13,7 @@ use crate::keymap::{KeyAction, KeyChord, KeyContext};
 use crate::overlays::frame::CardFrame;
 use crate::session::ScreenEffect;
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, capitalize_title, styled_piece};
+use crate::widgets::{ScreenLine, short_plan_name, styled_piece};
 use planwright_model::catch_up::{CatchUpWay, OpenWork, TaskOccurrence};
 use planwright_model::event::Command;
 use planwright_model::{Actor, FixedEvent, OffsetDateTime, ScheduledBlock, SessionId};
@@ -64,7 +64,7 @@ impl CatchUpCover {
         late.sort_by_key(|task| task.day);
         let counts = state.tasks.work_counts();
         Self {
-            plan: capitalize_title(&state.session.title),
+            plan: short_plan_name(&state.session.title),
             ways: Vec::new(),
             late,
             left_out: BTreeSet::new(),
@@ -222,7 +222,7 @@ impl HomeScreen {
         let late = chosen.and_then(CatchUpPreview::describe_lateness);
         let (lead, style) = match &late {
             Some(late) => (format!("{late}."), self.style(ThemeRole::Warn)),
-            None => ("Done work stays as it is; everything else can move.".to_owned(), text),
+            None => (describe_late_tasks(cover.late.len()), text),
         };
         ScreenLine::new(buf, line(0)).skip(2).put(&lead, style);
         let columns = self.way_columns(cover, inner.width);
@@ -393,6 +393,16 @@ impl HomeScreen {
     fn local_date(&self, at: OffsetDateTime) -> String {
         let today = (self.clock)().to_zoned(self.time_zone.clone()).date();
         dates::format_date(at.at.to_zoned(self.time_zone.clone()).date(), today)
+    }
+}
+
+/// `3 tasks were not done. Done work stays as it is; everything else can move.`
+fn describe_late_tasks(late: usize) -> String {
+    let stays = "Done work stays as it is; everything else can move.";
+    match late {
+        0 => stays.to_owned(),
+        1 => format!("1 task was not done. {stays}"),
+        count => format!("{count} tasks were not done. {stays}"),
     }
 }
 

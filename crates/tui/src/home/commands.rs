@@ -15,7 +15,7 @@ use crate::keymap::{ActionGroup, KeyAction, KeyContext, TABLE};
 use crate::overlays::{
     CommandPalette, PaletteCommand, PaletteItem, PaletteOutcome, SettingsOutcome, SettingsPanel,
 };
-use crate::session::{EditPurpose, ExternalAction, ScreenEffect, settings_items};
+use crate::session::{EditPurpose, ExternalAction, ScreenEffect, settings_items, theme_title};
 use crate::theme::ThemeRole;
 use crate::widgets::TextField;
 
@@ -74,11 +74,14 @@ impl HomeScreen {
                 let changed = self.store.as_ref().map(|store| store.change("theme", Some(name)));
                 match changed {
                     Some(Err(why)) => self.say(why),
-                    _ => self.say(format!("theme {}", name.replace('_', " "))),
+                    _ => self.say(format!("Theme: {}", theme_title(name))),
                 }
             }
-            // Exports are about a plan that is open.
-            PaletteCommand::Export(_) => ScreenEffect::Idle,
+            // What explains or exports is about a plan that is open.
+            PaletteCommand::Export(_)
+            | PaletteCommand::ExportView(_)
+            | PaletteCommand::ExplainConfidence
+            | PaletteCommand::ExplainSkip => ScreenEffect::Idle,
         }
     }
 

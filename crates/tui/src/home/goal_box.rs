@@ -11,7 +11,7 @@ use crate::HomeExit;
 use crate::keymap::KeyAction;
 use crate::session::{EditPurpose, ExternalAction, ScreenEffect};
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, TextField, draw_frame};
+use crate::widgets::{ScreenLine, TextField, draw_frame, draw_heavy_frame};
 use planwright_drafting::goal_reading::read_goal;
 
 /// The most lines of a goal that are shown.
@@ -75,9 +75,10 @@ impl HomeScreen {
             height: rows,
         };
         let style = self.style(if open { ThemeRole::Focus } else { ThemeRole::Rule });
-        draw_frame(buf, area, style);
         if open {
-            make_heavy(area, buf);
+            draw_heavy_frame(buf, area, style);
+        } else {
+            draw_frame(buf, area, style);
         }
         let title = Rect { x: area.x + 2, width: area.width.saturating_sub(4), height: 1, ..area };
         let key = self.keymap.key_hint(KeyAction::GoalBox);
@@ -185,28 +186,5 @@ impl HomeScreen {
             return ScreenEffect::Draw;
         }
         self.exit_with(HomeExit::Plan(goal))
-    }
-}
-
-/// The frame with heavy lines, as what has the cursor is drawn.
-fn make_heavy(area: Rect, buf: &mut Buffer) {
-    for position in area.intersection(buf.area).positions() {
-        let Some(cell) = buf.cell_mut(position) else { continue };
-        let heavy = match cell.symbol() {
-            "─" => "━",
-            "│" => "┃",
-            "┌" => "┏",
-            "┐" => "┓",
-            "└" => "┗",
-            "┘" => "┛",
-            _ => continue,
-        };
-        let edge = position.y == area.y
-            || position.y + 1 == area.bottom()
-            || position.x == area.x
-            || position.x + 1 == area.right();
-        if edge {
-            cell.set_symbol(heavy);
-        }
     }
 }

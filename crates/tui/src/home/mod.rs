@@ -373,8 +373,9 @@ impl HomeScreen {
             self.need_at =
                 (row(self.areas.needs) / usize::from(step)).min(self.needs.len().saturating_sub(1));
         } else if self.areas.today.contains(at) {
+            // The rows as they were clicked at; with the focus there may be more of them.
+            let rows = self.agenda_rows(self.areas.today.height);
             self.set_focus(HomeFocus::Today);
-            let rows = self.agenda.rows(&self.time_zone, self.areas.compact);
             if let Some(agenda::AgendaRow::Item(item)) =
                 rows.get(self.today_top + row(self.areas.today))
             {

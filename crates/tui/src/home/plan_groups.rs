@@ -273,9 +273,9 @@ fn next_task(
 ) -> (Option<String>, Option<String>) {
     let date = now.to_zoned(zone.clone()).date();
     let open = |due: &planwright_state::DueTask| {
-        !due.status.is_settled() && due.ready && due.start.to_zoned(zone.clone()).date() == date
+        !due.status.is_settled() && due.start.to_zoned(zone.clone()).date() == date
     };
-    let today = state.due_tasks(now, zone).into_iter().find(open);
+    let today = state.due_tasks(now, zone).into_iter().filter(open).min_by_key(|due| due.start);
     let Some(next) = today.or_else(|| state.next_due_task(now, zone)) else {
         return (None, None);
     };

@@ -8,7 +8,7 @@ use super::{HomeFocus, HomeScreen};
 use crate::glyphs::session_glyph;
 use crate::keymap::KeyAction;
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, capitalize_title, fit_clauses, styled_piece};
+use crate::widgets::{ScreenLine, fit_clauses, short_plan_name, styled_piece};
 use planwright_text::{display_width, truncate_end, units};
 
 impl HomeScreen {
@@ -104,7 +104,7 @@ impl HomeScreen {
             let (glyph, role) = session_glyph(plan.item.status);
             line.put(&format!("{glyph} "), self.style(role));
         }
-        line.put(&capitalize_title(&plan.item.title), self.style(ThemeRole::Text));
+        line.put(&short_plan_name(&plan.item.title), self.style(ThemeRole::Text));
     }
 
     /// One line for each group that is worked on: its name and as many of its plans as fit. The others are counted.
@@ -139,9 +139,9 @@ impl HomeScreen {
         let name = |member: &usize| {
             let plan = &self.plans.rows[*member];
             if plan.fact.contains('/') {
-                return format!("{} {}", capitalize_title(&plan.item.title), plan.fact);
+                return format!("{} {}", short_plan_name(&plan.item.title), plan.fact);
             }
-            capitalize_title(&plan.item.title)
+            short_plan_name(&plan.item.title)
         };
         let names: Vec<String> = members.iter().map(name).collect();
         let shown = |count: usize| match names.len() - count {

@@ -10,7 +10,7 @@ use crate::keymap::KeyAction;
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, styled_piece};
 use planwright_state::TaskStatus;
-use planwright_text::{dates, units};
+use planwright_text::{dates, shorten_titles, units};
 
 impl HomeScreen {
     pub(super) fn draw_today(&mut self, area: Rect, buf: &mut Buffer) {
@@ -21,7 +21,7 @@ impl HomeScreen {
         let today = (self.clock)().to_zoned(self.time_zone.clone()).date();
         let name = format!("today · {}", dates::format_date(today, today));
         self.draw_rule_above(area, focus, &name, &self.day_sums(), buf);
-        let rows = self.agenda.rows(&self.time_zone, self.areas.compact);
+        let rows = self.agenda_rows(area.height);
         if rows.is_empty() || self.agenda.late + self.agenda.today == 0 {
             let used = self.draw_empty_day(area, buf);
             let rest = Rect { y: area.y + used, height: area.height.saturating_sub(used), ..area };
@@ -29,6 +29,13 @@ impl HomeScreen {
             return;
         }
         self.draw_agenda(&rows, focus, area, buf);
+    }
+
+    /// The rows of the list in so many rows of the screen. Whoever is in the list sees all of it.
+    pub(super) fn agenda_rows(&self, height: u16) -> Vec<AgendaRow> {
+        let focus = matches!(self.focus, HomeFocus::Today | HomeFocus::When | HomeFocus::Note);
+        let most_late = if focus { usize::MAX } else { usize::from(height / 3).max(2) };
+        self.agenda.rows(&self.time_zone, self.areas.compact, most_late)
     }
 
     /// `3 h 25 min left · 45 min done`
@@ -73,13 +80,20 @@ impl HomeScreen {
         self.areas.today = area;
         // A day without a task under it says nothing.
         let mut shown: Vec<&AgendaRow> = rows.iter().skip(self.today_top).take(room).collect();
-        while shown.last().is_some_and(|row| !matches!(row, AgendaRow::Item(_))) {
+        let says = |row: &&AgendaRow| matches!(row, AgendaRow::Item(_) | AgendaRow::MoreLate(_));
+        while shown.last().is_some_and(|row| !says(row)) {
             shown.pop();
         }
         for (row, y) in shown.into_iter().zip(area.y..area.bottom()) {
             let line = Rect { y, height: 1, ..area };
             match row {
                 AgendaRow::Gap => {}
+                AgendaRow::MoreLate(count) => {
+                    let key = self.keymap.key_hint(KeyAction::Today);
+                    let text = format!("… {count} more late, {key} lists them");
+                    let skip = if self.areas.compact { 3 } else { 5 };
+                    ScreenLine::new(buf, line).skip(skip).put(&text, self.style(ThemeRole::Dim));
+                }
                 AgendaRow::Heading { text, fact } => self.draw_day(text, fact, line, buf),
                 AgendaRow::Item(index) => {
                     let under = focus && *index == self.today_at;
@@ -128,7 +142,9 @@ impl HomeScreen {
         line.put(&format!("{glyph} "), self.style(role));
         let (title, plan) = split_columns(line.cells_left(), self.agenda.widths);
         line.put_column(&due.title, title, text).skip(2);
-        line.put_column(&item.plan, plan, dim);
+        // A name that is too long loses the words that it can do without.
+        let names = shorten_titles(&[item.plan.as_str()], plan);
+        line.put_column(names.first().map_or("", |name| name), plan, dim);
     }
 
     /// A bar for each day of the week: done heavy, planned light.

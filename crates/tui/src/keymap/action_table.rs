@@ -197,6 +197,7 @@ actions! {
     Editor "editor" Screen Decide ["Ctrl-G"] "edit the plan in $EDITOR";
     Policy "policy" Screen Decide ["p"] "policy";
     Pause "pause" Screen Decide ["P"] "run, pause, resume";
+    Detach "detach" Screen Decide ["D"] "detach: the run continues in the background";
     Jobs "jobs" Screen Decide [] "tasks at once";
 
     PreviousEvent "previous_event" Screen Time ["["] "previous event";

@@ -238,6 +238,7 @@ mod tests {
         ("w", "when", &["today_later", "when"]),
         ("S", "skip", &["skip", "pass_over", "skip_failed", "today_skip"]),
         ("P", "pause, resume", &["pause"]),
+        ("D", "detach", &["detach"]),
         ("R", "retry, run again", &["retry", "again", "retry_failed", "retry_all_failed"]),
         ("X", "stop", &["stop_task", "stop_it"]),
         ("[", "previous event", &["previous_event"]),

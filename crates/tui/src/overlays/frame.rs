@@ -81,8 +81,15 @@ pub(crate) fn draw_framed_area(
     let row = |y: u16| Rect { x: area.x + 3, y, width: area.width - 6, height: 1 };
     if area.width > 8 {
         ScreenLine::new(buf, row(area.y)).put(&format!(" {title} "), style);
-        ScreenLine::new(buf, row(area.bottom() - 1))
-            .put_right(&[styled_piece(format!(" {hint} "), style)]);
+        // What the keys do stands at the left, the way out at the right.
+        let (keys, close) = hint.rsplit_once("  Esc ").unwrap_or(("", ""));
+        let mut line = ScreenLine::new(buf, row(area.bottom() - 1));
+        if keys.is_empty() {
+            line.put_right(&[styled_piece(format!(" {hint} "), style)]);
+        } else {
+            line.put_right(&[styled_piece(format!(" Esc {close} "), style)]);
+            line.put(&format!(" {keys} "), style);
+        }
     }
     Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 }
 }
@@ -99,6 +106,18 @@ pub(crate) fn draw_divider(row: Rect, style: Style, buf: &mut Buffer) {
     }
     buf[(row.x - 1, row.y)].set_symbol("├").set_style(style);
     buf[(row.right(), row.y)].set_symbol("┤").set_style(style);
+}
+
+/// A fact at the right end of the upper edge.
+pub(super) fn draw_frame_fact(inner: Rect, text: &str, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let row = Rect {
+        x: inner.x,
+        y: inner.y.saturating_sub(1),
+        width: inner.width.saturating_sub(2),
+        height: 1,
+    };
+    let style = cx.style(ThemeRole::Focus);
+    ScreenLine::new(buf, row).put_right(&[styled_piece(format!(" {text} "), style)]);
 }
 
 /// A fact at the left end of the lower edge.

@@ -80,6 +80,7 @@ pub(super) const RUN: HelpSection = HelpSection {
     title: "the run",
     rows: &[
         (&[A::Pause], "run, pause, resume"),
+        (&[A::Detach], "detach, it runs on"),
         (&[A::RetryFailed, A::SkipFailed], "retry, skip a failure"),
         (&[A::EditFailed, A::CopyFailed], "edit, copy a failure"),
         (&[A::AllOutput, A::CopyOutput], "all output, copy it"),
@@ -128,8 +129,9 @@ pub(super) const ALL: [&HelpSection; 7] =
     [&PLAN, &DECISION, &LOOKING, &TASK, &RUN, &ACTIVITY, &TIME];
 
 /// Keys that are named with their reason when they do not work.
-pub(super) const NOT_NOW: [(A, &str); 7] = [
+pub(super) const NOT_NOW: [(A, &str); 8] = [
     (A::Pause, "pause"),
+    (A::Detach, "detach"),
     (A::Retry, "retry"),
     (A::Done, "done"),
     (A::StopTask, "stop"),

@@ -25,9 +25,10 @@ pub(crate) use frame::OverlayRoom;
 pub(crate) use help::HelpOverlay;
 pub(crate) use input::{InputDialog, InputPurpose};
 pub(crate) use node_picker::{NodeItem, NodePicker, PickerPurpose};
+pub use palette::ViewFormat;
 pub(crate) use palette::{CommandPalette, PaletteCommand, PaletteItem, PaletteOutcome};
 pub(crate) use policy_panel::PolicyPanel;
-pub(crate) use quit_card::{LeaveChoice, QuitCard};
+pub(crate) use quit_card::{LeaveChoice, QuitCard, RunHome};
 pub(crate) use session_picker::SessionPicker;
 pub(crate) use settings_panel::{SettingsOutcome, SettingsPanel};
 pub(crate) use task_card::{CardContext, TaskCard, TaskCardOutcome, UnsentCardText};
@@ -276,7 +277,7 @@ impl ChoiceDialog {
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
         ScreenLine::new(buf, row(0)).skip(1).put(&self.question, cx.style(ThemeRole::Text));
         let widest = self.options.iter().map(|option| display_width(&option.label)).max();
-        let label = widest.unwrap_or(0).clamp(26, usize::from(inner.width / 2).max(26));
+        let label = widest.unwrap_or(0).clamp(26, usize::from(inner.width / 2).max(26)) + 1;
         for (index, option) in self.options.iter().enumerate() {
             let area = row(index as u16 + 2);
             if self.cursor == Some(index) {

@@ -15,6 +15,23 @@ use crate::keymap::KeyAction;
 use crate::theme::{Palette, ThemeRole};
 use crate::widgets::{ScreenLine, TextField, styled_piece};
 
+/// The form in which a screen is written to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViewFormat {
+    Text,
+    Svg,
+}
+
+impl ViewFormat {
+    /// How the name of its file ends.
+    pub fn file_ending(self) -> &'static str {
+        match self {
+            Self::Text => "txt",
+            Self::Svg => "svg",
+        }
+    }
+}
+
 /// What a row of the commands does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PaletteCommand {
@@ -23,6 +40,12 @@ pub(crate) enum PaletteCommand {
     Export(SessionExport),
     UseTheme(String),
     Settings,
+    /// What the confidence of the plan is made of.
+    ExplainConfidence,
+    /// Why a task was skipped: the card of the first one.
+    ExplainSkip,
+    /// What is on the screen.
+    ExportView(ViewFormat),
 }
 
 /// One command.

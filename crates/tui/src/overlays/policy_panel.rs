@@ -115,15 +115,12 @@ impl PolicyPanel {
 
     pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let undo = cx.keymap.key_hint(KeyAction::Undo);
-        let hint = if screen.width < WIDE {
-            format!("h l change  Enter keep  d keep as my default  {undo} undo  Esc close")
-        } else {
-            format!(
-                "h l change   Enter keep for this plan   d keep as my default   {undo} undo   Esc close"
-            )
-        };
-        let title = "interaction policy · this plan, applies at once";
-        let inner = frame::draw_overlay_frame(screen, (98, 19), title, &hint, buf, cx);
+        let keep = if screen.width < WIDE { "keep" } else { "keep for this plan" };
+        let hint =
+            format!("h l change  Enter {keep}  d keep as my default  {undo} undo  Esc close");
+        let inner =
+            frame::draw_overlay_frame(screen, (98, 19), "interaction policy", &hint, buf, cx);
+        frame::draw_frame_fact(inner, "this plan · applies at once", buf, cx);
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
         for (at, dial) in policy_dials(&self.policy, &self.planning).iter().enumerate() {
             let ends = [false, true].map(|up| turn_dial(&self.policy, dial, up).is_none());
@@ -187,7 +184,7 @@ impl PolicyPanel {
         let sample = policy_sample(&self.policy, &self.planning, phases, end);
         let width = usize::from(inner.width).saturating_sub(6).max(10);
         let quoted = format!("\"{sample}\"");
-        let lines = std::iter::once("The next message would read:".into())
+        let lines = std::iter::once("A first message would read:".into())
             .chain(wrap_words(&quoted, width, 0));
         for (line, y) in lines.zip(inner.y + from..inner.bottom()) {
             let role = if y == inner.y + from { ThemeRole::Dim } else { ThemeRole::Text };

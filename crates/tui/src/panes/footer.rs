@@ -19,6 +19,7 @@ use crate::ui_state::{PaneFocus, SearchLine};
 use crate::widgets::{ScreenLine, StyledPiece, pieces_width, styled_piece};
 use planwright_model::{ChoiceAction, Request, RequestKind, TaskId};
 use planwright_state::{RunPhase, TaskStatus};
+use planwright_text::display_width;
 
 /// The footer.
 pub(crate) struct Footer;
@@ -59,11 +60,16 @@ impl Pane for Footer {
         let mut line = ScreenLine::new(buf, area);
         let mut keys = hint_pieces(&right_hints(area, cx), cx);
         keys.push(styled_piece(" ", cx.style(ThemeRole::Dim)));
-        line.put_right(&keys).skip(1);
+        // A message is read once and then gone; the keys are there again after it.
         if let Some(message) = &cx.ui.message {
-            line.put(message, cx.style(ThemeRole::Warn));
+            let room = line.cells_left().saturating_sub(pieces_width(&keys) + 3);
+            if display_width(message) <= room {
+                line.put_right(&keys);
+            }
+            line.skip(1).put(message, cx.style(ThemeRole::Warn));
             return;
         }
+        line.put_right(&keys).skip(1);
         if let Some(sent) = &cx.ui.sent {
             line.put("sent: ", cx.style(ThemeRole::Dim)).put(sent, cx.style(ThemeRole::Text));
             return;
@@ -112,8 +118,11 @@ fn right_hints(area: Rect, cx: &PaneContext<'_>) -> Vec<KeyHint> {
     }
     hints.push((cx.keymap.key_hint(KeyAction::Help), "help".into()));
     if area.width >= 100 || cx.mode.is_past() {
-        let goes_back = cx.mode == SessionViewMode::Saved || cx.ui.opened_from_home;
-        let words = if goes_back { "back" } else { "quit" };
+        let words = match (cx.mode, cx.ui.opened_from_home) {
+            (SessionViewMode::Saved, _) => "back",
+            (_, true) => "home",
+            (_, false) => "quit",
+        };
         hints.push((cx.keymap.key_hint(KeyAction::Quit), words.into()));
     }
     hints
@@ -123,6 +132,9 @@ fn right_hints(area: Rect, cx: &PaneContext<'_>) -> Vec<KeyHint> {
 fn is_planning(cx: &PaneContext<'_>) -> bool {
     !cx.mode.is_past() && !cx.state.run.is_active() && !cx.state.plan.is_approved()
 }
+
+/// Where undoing stands among those keys while there is something to undo.
+const UNDO_PLACE: usize = 4;
 
 /// What can be done with the rows of a plan before it is approved, most used first.
 const PLAN_KEYS: [(&[KeyAction], &str); 15] = [
@@ -149,9 +161,17 @@ fn plan_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         return vec![(cx.keymap.key_hint(KeyAction::FocusNext), "activity".into())];
     }
     let situation = cx.situation();
-    let works =
-        |actions: &[KeyAction]| actions.iter().all(|action| situation.is_available(*action));
-    let rows = PLAN_KEYS.iter().filter(|(actions, _)| works(actions));
+    let works = |actions: &[KeyAction]| {
+        let mut actions = actions.iter();
+        actions.all(|action| situation.is_available(*action) && has_kept_change(*action, cx))
+    };
+    let mut rows: Vec<_> = PLAN_KEYS.iter().filter(|(actions, _)| works(actions)).collect();
+    // Whoever changes something wants to know the way back.
+    if let Some(at) = rows.iter().position(|(actions, _)| *actions == [KeyAction::Undo]) {
+        let undo = rows.remove(at);
+        rows.insert(at.min(UNDO_PLACE), undo);
+    }
+    let rows = rows.into_iter();
     let keys = rows.map(|(actions, words)| (cx.keymap.keys_hint(actions), (*words).into()));
     let mut hints: Vec<KeyHint> = next_page_hint(cx).into_iter().chain(keys).collect();
     if cx.ui.view.kind == PlanView::Gantt {
@@ -161,6 +181,17 @@ fn plan_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         hints.splice(at..at, [(aside, "time".into()), (scale, "day, week, month".into())]);
     }
     hints
+}
+
+/// Whether there is a change of the draft to undo or to redo; true for every other action.
+fn has_kept_change(action: KeyAction, cx: &PaneContext<'_>) -> bool {
+    let talk = &cx.state.planning;
+    match action {
+        KeyAction::Undo if talk.begun => !talk.undo.is_empty(),
+        KeyAction::Redo if talk.begun => !talk.redo.is_empty(),
+        KeyAction::Undo | KeyAction::Redo => cx.state.plan.revisions.len() > 1,
+        _ => true,
+    }
 }
 
 /// The way through a plan that has not been on the screen whole, while it is asked about.
@@ -213,6 +244,12 @@ fn pane_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         // A run that waits for the person waits for this key.
         run_hint(cx).into_iter().chain(focus_hints(cx, None)).collect()
     };
+    if cx.situation().is_available(KeyAction::Detach) {
+        let key = cx.keymap.key_hint(KeyAction::Pause);
+        let after_pause = hints.iter().position(|(known, _)| *known == key);
+        let place = after_pause.map_or(hints.len(), |place| place + 1);
+        hints.insert(place, (cx.keymap.key_hint(KeyAction::Detach), "detach".into()));
+    }
     hints.push((cx.keymap.key_hint(KeyAction::PreviousEvent), "back in time".into()));
     if cx.ui.focus != PaneFocus::Output {
         hints.push((cx.keymap.key_hint(KeyAction::FullScreen), "full screen".into()));
@@ -240,6 +277,7 @@ fn request_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
                 .filter(|row| row.unavailable.is_none())
                 // Where answers can be picked, the key to type one is named with them.
                 .filter(|row| row.action != KeyAction::Reply || cx.card.choices.is_empty())
+                .filter(|row| !approval::is_choice_card(request) || !is_idea_row(row))
                 .map(|row| (cx.keymap.key_hint(row.action), answer_label(row, request, cx.class))),
         );
     }
@@ -267,6 +305,11 @@ fn request_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         hints.push((cx.keymap.key_hint(KeyAction::Terms), words.into()));
     }
     hints
+}
+
+/// Whether a row stands for ideas, which a question lists among its answers.
+fn is_idea_row(row: &AnswerRow) -> bool {
+    row.choices.iter().all(|choice| matches!(choice, ChoiceAction::TakeIdea(_)))
 }
 
 fn failed_hints(task: &TaskId, cx: &PaneContext<'_>) -> Vec<KeyHint> {
@@ -424,7 +467,10 @@ fn task_hints(task: Option<usize>, cx: &PaneContext<'_>) -> Vec<KeyHint> {
     let key = |action| cx.keymap.key_hint(action);
     match cx.state.tasks.row(task).status {
         TaskStatus::Running if cx.state.run.is_active() => {
-            vec![(key(KeyAction::StopTask), "stop task".into())]
+            let id = cx.state.tasks.id(task);
+            let message =
+                cx.state.agents.get(id).map(|_| (key(KeyAction::Comment), "message".into()));
+            message.into_iter().chain([(key(KeyAction::StopTask), "stop task".into())]).collect()
         }
         TaskStatus::Yours => {
             let mut hints = vec![(key(KeyAction::Done), "done".into())];

@@ -57,6 +57,7 @@ impl NeedsCache {
             all.filter(move |task| state.tasks.row(*task).status == wanted)
         };
         let mut failed: Vec<usize> = with_status(counts.failed, TaskStatus::Failed).collect();
+        failed.retain(|task| !state.tasks.is_tolerated(*task));
         failed.sort_by_key(|task| state.tasks.row(*task).finished_at);
         let mut items: Vec<NeedItem> = failed.into_iter().map(NeedItem::Failure).collect();
         items.extend(state.requests.open.keys().map(|id| NeedItem::Request(*id)));

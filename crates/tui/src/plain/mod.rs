@@ -40,7 +40,7 @@ const HELP: [&str; 8] = [
     "facts: what you said. correct 3: (words), withdraw 3: the plan follows.",
     "propose changes: (your words). policy: how often you are asked.",
     "undo, redo: the last change. cancel asks before it discards; restore brings the plan back.",
-    "run, pause, resume. done 2.1, retry 2.1, skip 2.1; an id works as well.",
+    "run, pause, resume; detach leaves it running. done 2.1, retry 2.1, skip 2.1, or an id.",
     "A question is answered by one of its choices, typed in full.",
 ];
 
@@ -93,6 +93,10 @@ fn print_fact(text: &str) -> io::Result<()> {
 
 struct PlainSession {
     id: String,
+    /// Another process works on the run.
+    is_attached: bool,
+    /// The run can go on in this process without its terminal.
+    detaches: bool,
     history: History,
     head: watch::Receiver<Seq>,
     commands: Option<mpsc::Sender<Command>>,
@@ -119,8 +123,10 @@ struct PlainSession {
 
 impl PlainSession {
     fn new(view: SessionView, time_zone: TimeZone) -> Self {
-        let SessionView { id, history, head, commands, .. } = view;
+        let SessionView { id, history, head, commands, note, detaches, .. } = view;
         Self {
+            is_attached: note.is_some(),
+            detaches,
             id: id.short_id().to_owned(),
             history,
             head,
@@ -345,10 +351,28 @@ impl PlainSession {
         ))
     }
 
+    /// Leaves the run to itself, or says why it cannot be left.
+    fn detach_run(&self) -> Result<Option<ExitReason>, TuiError> {
+        let refused = if !self.state.goes_on_by_itself() {
+            "Nothing is running."
+        } else if self.is_attached {
+            return Ok(Some(ExitReason::Quit));
+        } else if self.state.waiting_for_terminal().is_some() {
+            "A task needs this terminal, so the run can't leave it."
+        } else if self.detaches {
+            return Ok(Some(ExitReason::Detached));
+        } else {
+            "This run can't leave its terminal."
+        };
+        print_fact(refused)?;
+        Ok(None)
+    }
+
     async fn handle_line(&mut self, typed: &TypedLine) -> Result<Option<ExitReason>, TuiError> {
         match typed.text.trim() {
             "" => {}
             "q" | "quit" => return Ok(Some(ExitReason::BackToList)),
+            "detach" => return self.detach_run(),
             "h" | "help" => {
                 for line in HELP {
                     print_fact(line)?;

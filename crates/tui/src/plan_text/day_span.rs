@@ -75,7 +75,8 @@ impl DaySpan {
         }
     }
 
-    fn short_range(self) -> String {
+    /// All days without their weekdays: `19 Nov`, `1 – 3 Dec`, `28 Nov – 10 Dec`.
+    pub fn short_range(self) -> String {
         let month = |date: Date| (date.year(), date.month());
         let last = self.last.strftime("%-d %b");
         match (self.first == self.last, month(self.first) == month(self.last)) {

@@ -1,24 +1,27 @@
 //! The text of each fact.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::ToSpan;
 use jiff::civil::Date;
 
 use super::changes::DraftComparison;
 use super::day_span::day_change_text;
 use super::rows::PlanTextRow;
 use planwright_drafting::own_hours::{describe_hours_briefly, describe_weekly_hours};
-use planwright_model::{
-    AssumptionOrigin, MicroDollars, PlanContext, RunKind, TaskNode, WeeklyHours,
-};
+use planwright_model::{MicroDollars, RunKind, TaskId, TaskNode, WeeklyHours};
 use planwright_state::{PlanRevision, SessionState, TaskStatus};
 use planwright_text::dates::{format_date, format_date_range};
 use planwright_text::{clean_line, units};
 
 /// How many of the tasks that start are named.
 const NAMED_STARTS: usize = 3;
+/// The most tasks of the longest path that are all named.
+const NAMED_PATH: usize = 6;
 
 /// `27 h in all, at most 6 h a week: Tue and Thu 19:00 – 20:30, Sat 10:00 – 13:00`.
 pub(super) fn own_time_text(state: &SessionState, minutes: u64) -> String {
-    let hours = weekly_text(state.planning.context.as_deref(), describe_weekly_hours);
+    let hours = weekly_text(state, describe_weekly_hours);
     format!("{} in all{hours}", units::format_planned(minutes))
 }
 
@@ -30,14 +33,13 @@ pub(super) fn shorter_own_time(state: &SessionState, minutes: u64) -> Vec<String
 
 /// The hours of a week in fewer and fewer words.
 fn shorter_hours(state: &SessionState) -> [String; 2] {
-    let context = state.planning.context.as_deref();
     [describe_hours_briefly, |_: &WeeklyHours| String::new()]
-        .map(|describe| weekly_text(context, describe))
+        .map(|describe| weekly_text(state, describe))
 }
 
 /// `27 h → 28 h 30 min, at most 6 h a week: …`.
 pub(super) fn changed_own_time_text(state: &SessionState, before: u64, now: u64) -> String {
-    let hours = weekly_text(state.planning.context.as_deref(), describe_weekly_hours);
+    let hours = weekly_text(state, describe_weekly_hours);
     if before == now {
         return format!("{} as before{hours}", units::format_planned(now));
     }
@@ -51,13 +53,16 @@ pub(super) fn shorter_changed_own_time(state: &SessionState, before: u64, now: u
     shorter_hours(state).into_iter().map(|hours| format!("{time}{hours}")).collect()
 }
 
-fn weekly_text(context: Option<&PlanContext>, describe: fn(&WeeklyHours) -> String) -> String {
-    let Some(context) = context else { return String::new() };
+fn weekly_text(state: &SessionState, describe: fn(&WeeklyHours) -> String) -> String {
+    let Some(context) = state.planning.context.as_deref() else { return String::new() };
     // The hours for all plans together may be fewer than what was said about this one.
     let limits = &context.constraints;
     let weekly = limits.weekly_minutes.into_iter().chain(limits.all_plans_weekly_minutes).min();
     let most = weekly
-        .map(|minutes| format!(", at most {} a week", units::format_planned(minutes.into())))
+        .map(|minutes| {
+            let fuller = fuller_week_text(state, minutes.into());
+            format!(", at most {} a week{fuller}", units::format_planned(minutes.into()))
+        })
         .unwrap_or_default();
     let preferred = &context.user_prefs.preferred_windows;
     let hours = if preferred.is_empty() { &context.calendar.working } else { preferred };
@@ -65,6 +70,35 @@ fn weekly_text(context: Option<&PlanContext>, describe: fn(&WeeklyHours) -> Stri
         "" => most,
         hours => format!("{most}: {hours}"),
     }
+}
+
+/// ` but 18 h in the week of 15 Mar`: days that were set may hold more than a week usually does.
+fn fuller_week_text(state: &SessionState, limit: u64) -> String {
+    let Some(schedule) = state.planning.schedule.as_deref() else { return String::new() };
+    let mut weeks: BTreeMap<Date, u64> = BTreeMap::new();
+    for block in schedule.blocks.iter().filter(|block| !is_delegated(state, &block.plan_node_id)) {
+        let day = block.start.local_date();
+        let monday = day.saturating_sub(i64::from(day.weekday().to_monday_zero_offset()).days());
+        *weeks.entry(monday).or_default() += u64::from(block.estimated_minutes);
+    }
+    let fullest = weeks.into_iter().max_by_key(|(monday, minutes)| (*minutes, *monday));
+    match fullest.filter(|(_, minutes)| *minutes > limit) {
+        Some((monday, minutes)) => {
+            let week = monday.strftime("%-d %b");
+            format!(" but {} in the week of {week}", units::format_planned(minutes))
+        }
+        None => String::new(),
+    }
+}
+
+/// Whether somebody other than the person, an agent or a command does a task.
+fn is_delegated(state: &SessionState, id: &TaskId) -> bool {
+    let roadmap = state.planning.roadmap.as_deref();
+    let node = roadmap.and_then(|roadmap| roadmap.nodes.iter().find(|node| node.id == *id));
+    let tasks = state.plan.current.as_ref().map(|revision| &revision.plan.tasks);
+    let task = tasks.and_then(|tasks| tasks.iter().find(|task| task.id == *id));
+    node.is_some_and(|node| node.other_owner().is_some())
+        || task.is_some_and(|task| !matches!(task.run, RunKind::Human {}))
 }
 
 /// `Thu 19 Nov – Sat 19 Dec, 10 days before your 6 weeks are up`.
@@ -117,16 +151,33 @@ fn limit_text(state: &SessionState, last: Date, today: Date) -> String {
             None => format!(", on {named}"),
         };
     }
-    let stated = context
-        .find_assumption("horizon_weeks")
-        .is_none_or(|found| found.origin == AssumptionOrigin::User);
-    let Some(weeks) = limits.horizon_weeks.filter(|_| stated) else { return String::new() };
-    let end = limits.start.saturating_add(jiff::Span::new().days(i64::from(weeks) * 7 - 1));
+    let Some((weeks, end)) = context.stated_weeks() else { return String::new() };
+    // "In March" has a last day and no number of weeks.
+    if !says_weeks(&state.planning.goal, weeks) {
+        let named = format_date(end, today);
+        return match distance_text(last, end) {
+            Some(distance) => format!(", {distance} {named}, your last day"),
+            None => ", your last day".to_owned(),
+        };
+    }
     let weeks = units::format_counted(weeks.into(), "week");
     match distance_text(last, end) {
         Some(distance) => format!(", {distance} your {weeks} are up"),
         None => format!(", on the last day of your {weeks}"),
     }
+}
+
+/// Whether a goal gives its time as so many weeks.
+fn says_weeks(goal: &str, weeks: u16) -> bool {
+    let goal = goal.to_lowercase();
+    let names = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let name = weeks.checked_sub(1).and_then(|at| names.get(usize::from(at)));
+    let said = |number: &str| {
+        ["week", "-week"].iter().any(|unit| {
+            goal.contains(&format!("{number} {unit}")) || goal.contains(&format!("{number}{unit}"))
+        })
+    };
+    said(&weeks.to_string()) || name.is_some_and(|name| said(name))
 }
 
 /// `10 days before`, `3 days after`; nothing on the day itself.
@@ -168,6 +219,17 @@ pub(super) fn runs_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
     format!("{}, all on this computer{cost}", parts.join(" and "))
 }
 
+/// ` with sh -euc`: the shells that commands are given to, where they are stated.
+fn shells_text(state: &SessionState) -> String {
+    let tasks = state.plan.current.iter().flat_map(|revision| &revision.plan.tasks);
+    let stated = tasks.map(|task| task.shell.join(" ")).filter(|shell| !shell.is_empty());
+    let shells: BTreeSet<String> = stated.map(|shell| clean_line(&shell).into_owned()).collect();
+    match shells.len() {
+        0 => String::new(),
+        _ => format!(" with {}", shells.into_iter().collect::<Vec<_>>().join(" and ")),
+    }
+}
+
 /// `4 commands, all on this computer`; those of tasks that are done do not run again.
 pub(super) fn commands_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
     let is_done = |row: &&PlanTextRow| {
@@ -176,10 +238,13 @@ pub(super) fn commands_text(state: &SessionState, rows: &[PlanTextRow]) -> Strin
     let commands = || rows.iter().filter(|row| row.command.is_some());
     let done = commands().filter(is_done).count();
     let left = commands().count() - done;
+    let shells = shells_text(state);
     let place = match left {
         0 => return String::new(),
-        1 => "1 command on this computer".to_owned(),
-        count => format!("{}, all on this computer", units::format_counted(count, "command")),
+        1 => format!("1 command{shells} on this computer"),
+        count => {
+            format!("{}{shells}, all on this computer", units::format_counted(count, "command"))
+        }
     };
     match done {
         0 => place,
@@ -257,6 +322,13 @@ fn starts_naming(state: &SessionState, revision: &PlanRevision, names: usize) ->
 pub(super) fn run_time_text(revision: &PlanRevision) -> String {
     match longest_path(revision) {
         (_, names) if names.is_empty() => String::new(),
+        (time, names) if names.len() > NAMED_PATH => match names.as_slice() {
+            [first, .., last] => {
+                let tasks = units::format_counted(names.len(), "task");
+                format!("{time}the longest path has {tasks}, from {first} to {last}")
+            }
+            _ => time,
+        },
         (time, names) => format!("{time}the longest path is {}", names.join(", ")),
     }
 }

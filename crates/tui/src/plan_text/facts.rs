@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use super::changes::{DraftComparison, own_minutes};
 use super::rows::PlanTextRow;
 use super::{confidence, fact_texts};
+use planwright_drafting::goal_reading::read_goal;
 use planwright_model::agent_conversation::{ReportedOutcome, RequestReport};
 use planwright_state::SessionState;
 use planwright_text::units;
@@ -107,8 +108,7 @@ pub fn plan_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
         let fact = PlanFact::new("Confidence", text).with_shorter(shorter);
         facts.push(fact.with_hint(FactHint::Details));
     }
-    // A revised draft has more to say; its policy is where it was.
-    if changes.is_none() && !source.policy.is_empty() {
+    if !source.policy.is_empty() {
         let shorter = fact_texts::shorter_policy(source.policy);
         let fact = PlanFact::new("Policy", source.policy).with_shorter(shorter);
         facts.push(fact.with_hint(FactHint::Policy));
@@ -162,6 +162,10 @@ fn drafted_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
     facts.push(PlanFact::new("Dates", fact_texts::dates_text(state, rows, today)));
     facts.push(PlanFact::new("Moved", fact_texts::moved_times_text(state)));
     facts.push(PlanFact::new("Runs", fact_texts::runs_text(state, rows)));
+    let reading = read_goal(&state.planning.goal, today).labeled_lines();
+    if let Some((_, unread)) = reading.into_iter().find(|(label, _)| *label == "Not read") {
+        facts.push(PlanFact::new("Not read", planwright_text::clean_line(&unread)));
+    }
     if let Some(context) = &state.planning.context {
         let assumed = super::describe_assumptions(&state.planning, context, today);
         let fact = PlanFact::new("Assumed", assumed.join(", "));

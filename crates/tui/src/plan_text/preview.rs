@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::{DraftComparison, PlanRowChange, compare_rows, plan_rows};
+use super::{DraftComparison, PlanRowChange, PlanTextRow, compare_rows, plan_rows};
 use planwright_drafting::change_requests::{ContextChange, apply_context_change};
 use planwright_model::PlanEdit;
 use planwright_plan::edit::apply_edit;
@@ -36,6 +36,16 @@ pub fn preview_edits(source: PreviewSource<'_>, edits: &[PlanEdit]) -> Result<St
     preview_changes(source, edits, &[])
 }
 
+/// The rows that a plan would have after some operations.
+pub fn preview_rows(
+    source: PreviewSource<'_>,
+    edits: &[PlanEdit],
+) -> Result<Vec<PlanTextRow>, String> {
+    let mut after = apply_preview(source, edits)?;
+    reschedule(&mut after, source)?;
+    Ok(plan_rows(&after, source.zone))
+}
+
 /// The same for operations and for changes of hours and dates.
 pub fn preview_changes(
     source: PreviewSource<'_>,
@@ -43,17 +53,10 @@ pub fn preview_changes(
     limits: &[ContextChange],
 ) -> Result<String, String> {
     let state = source.state;
-    let mut after = SessionState { planning: state.planning.clone(), ..SessionState::default() };
-    for edit in edits {
-        let planning = &after.planning;
-        let Some(outline) = planning.outline.as_deref() else { return Ok(String::new()) };
-        let edited = apply_edit(outline, planning.roadmap.as_deref(), edit, &planning.locked)
-            .map_err(|error| {
-                planwright_text::clean_line(&format!("{error}; {}", error.hint())).into_owned()
-            })?;
-        after.planning.outline = Some(Arc::new(edited.outline));
-        after.planning.roadmap = edited.roadmap.map(Arc::new);
+    if state.planning.outline.is_none() && !edits.is_empty() {
+        return Ok(String::new());
     }
+    let mut after = apply_preview(source, edits)?;
     if state.planning.schedule.is_none() {
         return Ok(String::new());
     }
@@ -69,6 +72,23 @@ pub fn preview_changes(
     let changes = compare_rows(&before, &after);
     let end = after.iter().filter_map(|row| row.days).map(|days| days.last).max();
     Ok(describe_effect(&changes, end, source.today()))
+}
+
+/// The planning of a session with some operations applied, without new dates.
+fn apply_preview(source: PreviewSource<'_>, edits: &[PlanEdit]) -> Result<SessionState, String> {
+    let state = source.state;
+    let mut after = SessionState { planning: state.planning.clone(), ..SessionState::default() };
+    for edit in edits {
+        let planning = &after.planning;
+        let Some(outline) = planning.outline.as_deref() else { break };
+        let edited = apply_edit(outline, planning.roadmap.as_deref(), edit, &planning.locked)
+            .map_err(|error| {
+                planwright_text::clean_line(&format!("{error}; {}", error.hint())).into_owned()
+            })?;
+        after.planning.outline = Some(Arc::new(edited.outline));
+        after.planning.roadmap = edited.roadmap.map(Arc::new);
+    }
+    Ok(after)
 }
 
 /// Puts dates on the changed draft as the planner will.

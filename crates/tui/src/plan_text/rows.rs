@@ -105,6 +105,9 @@ pub fn plan_rows(state: &SessionState, zone: &TimeZone) -> Vec<PlanTextRow> {
     if let Some(outline) = &planning.outline {
         return source.draft_rows(&outline.nodes, &outline.root_id, &[]);
     }
+    if let Some(sketch) = &planning.sketch {
+        return source.draft_rows(&sketch.nodes, &sketch.root_id, &[]);
+    }
     match &state.plan.current {
         Some(revision) => source.task_rows(&revision.plan, &revision.facts.execution_order),
         None => Vec::new(),

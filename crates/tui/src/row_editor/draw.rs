@@ -63,7 +63,7 @@ fn draw_fields(
     let at = editor.fields.get(editor.at).map(|field| field.kind);
     let end = row.width.saturating_sub(1);
     // Fields have the width that typing needs, whatever the columns of the rows are.
-    let (who, time) = (14, 14);
+    let (who, time) = (14, 16);
     let dates = (columns.when as u16 + 4).clamp(14, 30);
     let ends = [
         end.saturating_sub(who + time + dates),

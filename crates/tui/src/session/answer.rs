@@ -341,7 +341,8 @@ impl SessionScreen {
             return;
         };
         let count = self.card.lines.len();
-        let lines = ApprovalPane::card_areas(self.areas.approval, request, count).lines;
+        let revised = self.card.is_revised;
+        let lines = ApprovalPane::card_areas(self.areas.approval, request, count, revised).lines;
         if lines.contains(at) {
             let line = usize::from(at.y - lines.y) + self.ui.card.scroll;
             let found = self.card.choices.iter().position(|known| *known == line);

@@ -22,7 +22,7 @@ const MOST_STEPS: usize = 60;
 
 impl SessionScreen {
     /// The frame as it is on the screen.
-    fn current_frame(&mut self) -> Result<Buffer, RecordSourceError> {
+    pub(super) fn current_frame(&mut self) -> Result<Buffer, RecordSourceError> {
         let mut buf = Buffer::empty(self.size);
         self.draw(&mut buf)?;
         Ok(buf)

@@ -100,8 +100,22 @@ impl SessionScreen {
         ScreenEffect::Draw
     }
 
-    /// Reads a request for changes as the planner would, once for each change of its text.
+    /// What is typed is read before it is drawn the next time, and not for every key: reading dates the plan anew, and
+    /// keys that wait would wait for each of them.
     pub(super) fn read_composed(&mut self) {
+        self.ui.has_unread_text = true;
+    }
+
+    /// Reads what was typed since the last frame.
+    pub(super) fn read_typed_text(&mut self) {
+        if std::mem::take(&mut self.ui.has_unread_text) {
+            self.read_request_box();
+            self.read_row_fields();
+        }
+    }
+
+    /// Reads a request for changes as the planner would.
+    fn read_request_box(&mut self) {
         let Some(Composer::Text(text)) = &self.ui.composer else { return };
         if !matches!(text.topic, ComposerTopic::Changes { .. }) {
             return;

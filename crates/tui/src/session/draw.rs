@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::SessionScreen;
+use crate::composer::Composer;
 use crate::glyphs::sanitize_frame;
 use crate::pane_context::{Pane, PaneContext};
 use crate::panes::approval::{self, ApprovalPane, CardSource, current_request};
@@ -103,6 +104,7 @@ impl SessionScreen {
         self.update_changes()?;
         self.follow_added_row();
         self.open_first_step();
+        self.read_typed_text();
         let mut needs = self.pane_needs();
         let asked = self.ui.graph.zoom.filter(|_| !needs.card || class == SizeClass::Wide);
         let (columns, rows) = graph_room(self.size, needs);
@@ -120,7 +122,9 @@ impl SessionScreen {
             needs.card_rows = self.wanted_card_rows(needs);
         }
         if needs.planning {
-            needs.graph = if self.plan.rows.all.is_empty() { 0 } else { needs.graph };
+            // On a small screen a question has no room beside what it is about.
+            let hidden = class == SizeClass::Small && plan::is_sketch(self.state());
+            needs.graph = if hidden || self.plan.rows.all.is_empty() { 0 } else { needs.graph };
         }
         self.areas = layout_screen(self.size, needs);
         self.update_plan_view(class);
@@ -172,21 +176,25 @@ impl SessionScreen {
     /// Rows that the open card takes if all of it is to be seen.
     fn wanted_card_rows(&mut self, needs: PaneNeeds) -> u16 {
         let area = layout_screen(self.size, needs).approval;
-        if self.ui.composer.is_some() {
-            return 14;
+        let asked = current_request(self.state(), &self.ui);
+        let types_into_card = matches!(&self.ui.composer, Some(Composer::Form(_)))
+            && asked.is_some_and(approval::is_choice_card);
+        if let Some(composer) = self.ui.composer.as_ref().filter(|_| !types_into_card) {
+            return composer.wanted_rows(area.width, self.ui.marks.len());
         }
         let Some(request) = current_request(self.state(), &self.ui).cloned() else {
             return self.wanted_end_rows(area.width);
         };
-        let parts = ApprovalPane::card_areas(area, &request, usize::from(u16::MAX));
+        let revised = self.plan.changes.as_ref().is_some_and(|changes| changes.total() > 0);
+        let parts = ApprovalPane::card_areas(area, &request, usize::from(u16::MAX), revised);
         self.build_card_lines(&request, parts.lines);
-        let lines = self.card.lines.len();
         if approval::is_choice_card(&request) {
-            return approval::choice_card_rows(area.width, lines, &request);
+            return approval::choice_card_rows(area.width, &self.card, &request);
         }
         if approval::is_plan_card(&request.kind) {
-            return approval::plan_card_rows(area.width, lines, &request);
+            return approval::plan_card_rows(area.width, &self.card, &request);
         }
+        let lines = self.card.lines.len();
         let answers: usize =
             approval::answer_rows(&request).iter().map(approval::AnswerRow::height).sum();
         (lines + answers + 2).min(usize::from(u16::MAX)) as u16
@@ -332,6 +340,14 @@ impl SessionScreen {
             Some(if editor.keeps_row() { EditorPlace::After(row) } else { EditorPlace::At(row) })
         });
         self.plan.update_outline(width, level, selected, editor, today);
+        // Rows that would stay empty say what makes each task done and what it waits for.
+        let has_room = level == RowDetailLevel::Selected && 2 * self.plan.lines.len() <= room + 2;
+        if has_room {
+            self.plan.update_outline(width, RowDetailLevel::Compact, selected, editor, today);
+            if self.plan.lines.len() > room {
+                self.plan.update_outline(width, level, selected, editor, today);
+            }
+        }
         let reveal = selected.filter(|_| self.ui.graph.reveal);
         self.plan.update_outline_window(reveal, room, &mut self.ui.view.top);
         if self.is_card_drawn() {
@@ -357,7 +373,13 @@ impl SessionScreen {
             tails: &mut self.tails,
             skips: &self.needs.skips,
         };
-        self.trace.update_window(&mut source, &mut self.ui.trace, width, body.height)
+        self.trace.update_window(&mut source, &mut self.ui.trace, width, body.height)?;
+        let described = self.ui.graph.selected.as_ref().filter(|_| !self.areas.task.is_empty());
+        let Some(task) = described.filter(|task| state.tasks.position(task).is_some()) else {
+            self.task_steps.clear();
+            return Ok(());
+        };
+        self.task_steps.update(task, &mut source, self.areas.task)
     }
 
     /// A command was seen once each of its lines was on the screen.
@@ -426,7 +448,8 @@ impl SessionScreen {
             return;
         };
         let lines = self.card.lines.len();
-        let parts = ApprovalPane::card_areas(self.areas.approval, &request, lines);
+        let revised = self.card.is_revised;
+        let parts = ApprovalPane::card_areas(self.areas.approval, &request, lines, revised);
         let room = usize::from(parts.lines.height);
         self.build_card_lines(&request, parts.lines);
         let seen = approval::unseen_commands(&self.plan, &self.ui.card.seen_commands) == 0;
@@ -489,10 +512,13 @@ impl SessionScreen {
             why_locked: self.why_cannot_act(),
             is_stored: self.actions.is_some(),
             note: self.note.as_deref(),
+            silent_for: self.silent_for(),
+            run_home: self.run_home(),
             session_budget: self.session_budget,
             graph: &self.graph,
             plan: &self.plan,
             trace: &self.trace,
+            task_steps: &self.task_steps,
             columns: &self.columns,
             card: &self.card,
             marks: &self.marks,

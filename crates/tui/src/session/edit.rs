@@ -60,7 +60,19 @@ impl SessionScreen {
             return self.show_message("no row is selected");
         };
         let words = format!("remove {}", self.row_title(&node));
+        self.select_beside(&node);
         self.send_edit(PlanEdit::Remove { node }, words)
+    }
+
+    /// Puts the cursor on the row after one that goes, with what it holds; on the one before where it was the last.
+    fn select_beside(&mut self, node: &TaskId) {
+        let Some(at) = self.plan.rows.position(node) else { return };
+        let rows = &self.plan.rows.all;
+        let end = rows[at].end.max(at + 1);
+        let next = rows.get(end).or_else(|| at.checked_sub(1).and_then(|before| rows.get(before)));
+        if let Some(id) = next.map(|row| row.id.clone()) {
+            self.ui.select_task(id);
+        }
     }
 
     /// Sends one operation; marks have served their purpose.

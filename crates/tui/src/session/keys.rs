@@ -100,6 +100,7 @@ impl SessionScreen {
             keymap: &self.keymap,
             why_locked: self.why_cannot_act().map(Cow::Owned),
             is_stored: self.actions.is_some(),
+            run_home: self.run_home(),
         }
     }
 
@@ -329,6 +330,7 @@ impl SessionScreen {
             KeyAction::Skip => self.skip_selected(),
             KeyAction::StopTask => self.ask_stop_task(),
             KeyAction::Pause => self.pause_or_resume(),
+            KeyAction::Detach => self.detach_run(),
             KeyAction::PreviousEvent => return self.step_event(-1),
             KeyAction::NextEvent => return self.step_event(1),
             KeyAction::PreviousLandmark => return self.step_landmark(false),

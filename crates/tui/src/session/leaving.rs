@@ -2,7 +2,7 @@
 
 use super::{ScreenEffect, SessionScreen};
 use crate::clock;
-use crate::overlays::{LeaveChoice, Overlay, QuitCard};
+use crate::overlays::{LeaveChoice, Overlay, QuitCard, RunHome};
 use crate::panes::header::SessionBadge;
 use crate::{ExitReason, pane_context::SessionViewMode};
 use planwright_model::MicroDollars;
@@ -14,11 +14,30 @@ use planwright_text::{clean_line, truncate_end, units};
 const NAMED: usize = 3;
 
 impl SessionScreen {
-    /// Whether something runs that leaving may stop.
+    /// Whether something runs, or starts by itself, that leaving may stop.
     pub(super) fn is_running_here(&self) -> bool {
-        self.commands.is_some()
-            && self.latest.run.is_active()
-            && self.latest.tasks.status_counts().running > 0
+        self.commands.is_some() && self.latest.goes_on_by_itself()
+    }
+
+    /// Where the run goes on without this screen.
+    pub(super) fn run_home(&self) -> RunHome {
+        if self.is_attached() {
+            RunHome::OtherProcess
+        } else if self.detaches && self.latest.waiting_for_terminal().is_none() {
+            RunHome::ThisProcess
+        } else {
+            RunHome::Screen
+        }
+    }
+
+    /// Leaves the run to itself.
+    pub(super) fn detach_run(&mut self) -> ScreenEffect {
+        match self.run_home() {
+            RunHome::OtherProcess => ScreenEffect::Exit(ExitReason::Quit),
+            RunHome::ThisProcess => ScreenEffect::Exit(ExitReason::Detached),
+            // The key is refused with its reason before this.
+            RunHome::Screen => ScreenEffect::Draw,
+        }
     }
 
     /// Leaves at once, or asks while something runs here.
@@ -34,14 +53,14 @@ impl SessionScreen {
                 ExitReason::QuitWhileRunning
             });
         }
-        self.ui.overlay = Some(Overlay::Quit(QuitCard::new(self.is_attached())));
+        self.ui.overlay = Some(Overlay::Quit(QuitCard::new(self.run_home())));
         ScreenEffect::Draw
     }
 
     /// Does what was chosen in the card.
     pub(super) fn leave_run(&mut self, choice: LeaveChoice) -> ScreenEffect {
         match choice {
-            LeaveChoice::Detach => ScreenEffect::Exit(ExitReason::Quit),
+            LeaveChoice::Detach => self.detach_run(),
             LeaveChoice::StopRun => {
                 let close = Command::Close { why: CloseReason::Quit };
                 let sent = self.send_command(close, "stop the run");
@@ -77,7 +96,7 @@ impl SessionScreen {
         if matches!(reason, ExitReason::TerminalGone | ExitReason::Signal("SIGHUP")) {
             return String::new();
         }
-        let watched = self.note.is_some();
+        let watched = self.note.is_some() || reason == ExitReason::Detached;
         let badge = SessionBadge::from_state(&self.latest, SessionViewMode::Live, watched);
         let mut lines = vec![self.status_line(badge)];
         if !self.is_saved() {
@@ -132,7 +151,7 @@ fn status_words(badge: SessionBadge, state: &SessionState) -> &'static str {
         SessionBadge::Draft if !state.requests.open.is_empty() => "draft, waits for your answer",
         SessionBadge::Draft => "draft",
         SessionBadge::Active => "active",
-        SessionBadge::Watch => "runs in another process",
+        SessionBadge::Watch => "running in the background",
         SessionBadge::Stopped if state.plan.abandoned => "discarded",
         SessionBadge::Stopped if state.run.phase == RunPhase::Idle => "approved, not started",
         SessionBadge::Live | SessionBadge::Paused | SessionBadge::Stopped => "stopped",
@@ -189,7 +208,12 @@ fn next_commands(badge: SessionBadge, state: &SessionState, id: &str) -> Vec<Str
             vec![command(&format!("resume {id} --retry failed")), replay]
         }
         SessionBadge::Watch => {
-            vec![command(&format!("attach {id}")), command(&format!("logs {id} -f"))]
+            let logs = if state.tasks.status_counts().failed > 0 { "--failed" } else { "-f" };
+            vec![
+                command(&format!("attach {id}")),
+                command(&format!("logs {id} {logs}")),
+                command(&format!("stop {id}")),
+            ]
         }
         SessionBadge::Done | SessionBadge::Replay => vec![replay],
     }

@@ -32,12 +32,14 @@ mod views;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
+use super::clock;
 use super::compare::CompareScreen;
 use super::keymap::{KeyContext, KeyError, Keymap};
 use super::overlays::Overlay;
@@ -51,7 +53,7 @@ use super::panes::needs_you::NeedsCache;
 use super::panes::output::{FailureTails, OutputCache};
 use super::panes::plan::{PlanCache, PlanView};
 use super::panes::scrub::{LaneCache, ScrubMarks};
-use super::panes::trace::{TraceCache, TraceColumns};
+use super::panes::trace::{TaskSteps, TraceCache, TraceColumns};
 use super::plan_text::{PlanTextRow, PreviewSource};
 use super::screen_areas::{ScreenAreas, SizeClass};
 use super::theme::{ColorDepth, Palette};
@@ -65,7 +67,7 @@ use planwright_state::timeline::Timeline;
 use planwright_state::{RunPhase, SessionState};
 
 pub(crate) use external_actions::{EditPurpose, ExternalAction, ExternalOutcome};
-pub(crate) use palette::settings_items;
+pub(crate) use palette::{settings_items, theme_title};
 
 /// What reaches a screen.
 #[derive(Debug)]
@@ -96,12 +98,17 @@ pub(crate) enum ScreenEffect {
     Exit(ExitReason),
 }
 
+/// A process that works on a run gives a sign of life every second; without one for so long it has stopped responding.
+pub const SILENCE: Duration = Duration::from_secs(5);
+
 /// The session screen.
 pub(crate) struct SessionScreen {
     id: SessionId,
     history: History,
     commands: Option<mpsc::Sender<Command>>,
     note: Option<String>,
+    detaches: bool,
+    sign_of_life: Option<watch::Receiver<Option<Timestamp>>>,
     /// The fold up to the last record.
     latest: SessionState,
     /// The fold up to the cursor, while the past is looked at.
@@ -121,6 +128,7 @@ pub(crate) struct SessionScreen {
     graph: GraphCache,
     plan: PlanCache,
     trace: TraceCache,
+    task_steps: TaskSteps,
     columns: TraceColumns,
     card: CardCache,
     marks: ScrubMarks,
@@ -164,6 +172,7 @@ impl SessionScreen {
     /// Opens a session: live at its latest event, a saved run where `start_at` says.
     pub(crate) fn open(view: SessionView, settings: &UiSettings) -> Result<Self, TuiError> {
         let SessionView { id, mut history, commands, start_at, bookmarks, note, plays, .. } = view;
+        let (detaches, sign_of_life) = (view.detaches, view.sign_of_life);
         let head = history.head_seq()?;
         let latest = SessionState::clone(&*history.state_at(head)?);
         let timeline = history.build_timeline()?;
@@ -173,6 +182,8 @@ impl SessionScreen {
             history,
             commands,
             note,
+            detaches,
+            sign_of_life,
             latest,
             shown: None,
             timeline,
@@ -193,6 +204,7 @@ impl SessionScreen {
             graph: GraphCache::default(),
             plan: PlanCache::default(),
             trace: TraceCache::default(),
+            task_steps: TaskSteps::default(),
             columns: TraceColumns::default(),
             card: CardCache::default(),
             marks: ScrubMarks::default(),
@@ -253,6 +265,14 @@ impl SessionScreen {
     /// Whether another process works on the run and this screen controls it.
     pub(super) fn is_attached(&self) -> bool {
         self.commands.is_some() && self.note.is_some()
+    }
+
+    /// For how long the process that works on the run has given no sign of life, if that is longer than a busy machine
+    /// explains.
+    pub(super) fn silent_for(&self) -> Option<Duration> {
+        let seen = (*self.sign_of_life.as_ref()?.borrow())?;
+        let silent = clock::duration_between(seen, (self.clock)());
+        (silent >= SILENCE).then_some(silent)
     }
 
     /// Whether this is a saved run, in which nothing can happen any more.

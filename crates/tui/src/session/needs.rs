@@ -147,6 +147,11 @@ impl SessionScreen {
             self.ui.card = CardUi::default();
             self.ui.focus = PaneFocus::Approval;
             self.ui.full_screen = false;
+            // The graph shows what the card is about.
+            if let Some(task) = approval::failed_tasks(&self.latest).next().cloned() {
+                self.ui.select_task(task);
+                self.ui.graph.center = true;
+            }
         }
     }
 

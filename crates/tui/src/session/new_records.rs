@@ -49,7 +49,23 @@ impl SessionScreen {
 
     /// Answers of the journal to what was sent.
     fn react_to_record(&mut self, record: &Record) {
-        self.ui.sent = None;
+        // What was undone is said, because it may be out of sight.
+        let undone = self.ui.sent.take().and_then(|words| {
+            let (verb, what) = words.split_once(": ")?;
+            match verb {
+                "undo" => Some(format!("Undone: {what}")),
+                "redo" => Some(format!("Redone: {what}")),
+                _ => None,
+            }
+        });
+        if let Some(undone) = undone {
+            self.show_message(undone);
+        }
+        if !self.window_has_focus
+            && let Some(text) = self.notification_text(&record.event)
+        {
+            self.request_external_action(ExternalAction::Notify { text });
+        }
         match &record.event {
             Event::Approval(ApprovalEvent::Refused { .. }) => {
                 let told = TraceEntry::from_record(record);
@@ -59,11 +75,6 @@ impl SessionScreen {
             }
             // The request stays open, with ideas or with why the answer could not be read.
             Event::Approval(ApprovalEvent::Amended { .. }) => self.ui.card.sent = false,
-            event if !self.window_has_focus => {
-                if let Some(text) = self.notification_text(event) {
-                    self.request_external_action(ExternalAction::Notify { text });
-                }
-            }
             Event::Run(RunEvent::Finished { .. })
                 if self.shown.is_none() && self.commands.is_some() =>
             {

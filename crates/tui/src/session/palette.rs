@@ -5,9 +5,14 @@ use super::{ScreenEffect, SessionScreen};
 use crate::SessionExport;
 use crate::action_situation::is_answer;
 use crate::keymap::{ActionEntry, ActionGroup, KeyAction, KeyContext, TABLE};
-use crate::overlays::{CommandPalette, Overlay, PaletteCommand, PaletteItem, SettingsPanel};
+use crate::overlays::{
+    CommandPalette, Overlay, PaletteCommand, PaletteItem, SettingsPanel, ViewFormat,
+};
+use crate::panes::approval::{current_request, request_judgment};
 use crate::ui_state::PaneFocus;
+use planwright_model::TaskId;
 use planwright_state::replay::RecordSourceError;
+use planwright_state::{TaskRow, TaskStatus};
 
 impl SessionScreen {
     pub(super) fn open_palette(&mut self) -> ScreenEffect {
@@ -18,6 +23,7 @@ impl SessionScreen {
         };
         let mut items: Vec<PaletteItem> =
             TABLE.iter().filter(here).map(|entry| self.action_item(entry)).collect();
+        items.extend(self.explain_items());
         items.extend(self.export_items());
         if let Some(store) = &self.settings.store {
             items.extend(settings_items(&store.theme_names()));
@@ -39,7 +45,69 @@ impl SessionScreen {
             PaletteCommand::Export(export) => Ok(self.export_session(export)),
             PaletteCommand::UseTheme(name) => Ok(self.use_theme(&name)),
             PaletteCommand::Settings => Ok(self.open_settings()),
+            PaletteCommand::ExplainConfidence => Ok(self.explain_confidence()),
+            PaletteCommand::ExplainSkip => Ok(self.explain_skip()),
+            PaletteCommand::ExportView(format) => self.export_view(format),
         }
+    }
+
+    /// Opens the figures behind the confidence on the card.
+    fn explain_confidence(&mut self) -> ScreenEffect {
+        self.ui.focus = PaneFocus::Approval;
+        if self.ui.card.terms { ScreenEffect::Draw } else { self.toggle_terms() }
+    }
+
+    /// Opens the first task that was skipped, which names the failure behind it.
+    fn explain_skip(&mut self) -> ScreenEffect {
+        let Some(task) = self.skipped_task() else { return ScreenEffect::Idle };
+        self.ui.select_task(task.clone());
+        self.ui.focus = PaneFocus::Graph;
+        self.open_task_card(task);
+        ScreenEffect::Draw
+    }
+
+    fn skipped_task(&self) -> Option<TaskId> {
+        let is_skipped =
+            |(_, row): &(&TaskId, &TaskRow)| matches!(row.status, TaskStatus::Skipped(_));
+        self.state().tasks.iter().find(is_skipped).map(|(id, _)| id.clone())
+    }
+
+    /// Writes what is on the screen to a file.
+    fn export_view(&mut self, format: ViewFormat) -> Result<ScreenEffect, RecordSourceError> {
+        let Some(actions) = self.actions.clone() else {
+            return Ok(self.show_message("this is a file; import it first"));
+        };
+        let frame = self.current_frame()?;
+        let text = match format {
+            ViewFormat::Text => crate::frame_text(&frame),
+            ViewFormat::Svg => crate::frame_picture(&frame),
+        };
+        let said = actions.export_view(&self.id, format, &text);
+        Ok(self.show_message(said.unwrap_or_else(|why| why)))
+    }
+
+    /// The commands that explain something.
+    fn explain_items(&self) -> Vec<PaletteItem> {
+        let judged = current_request(self.state(), &self.ui)
+            .is_some_and(|request| request_judgment(request, self.state()).is_some());
+        let confidence = PaletteItem {
+            keys: self.keymap.key_hint(KeyAction::Terms),
+            impossible: (!judged).then(|| "nothing that is asked was judged".to_owned()),
+            ..PaletteItem::from_words(
+                PaletteCommand::ExplainConfidence,
+                "Explain the confidence",
+                "the figures behind \"sure\"",
+            )
+        };
+        let skip = PaletteItem {
+            impossible: self.skipped_task().is_none().then(|| "no task is skipped".to_owned()),
+            ..PaletteItem::from_words(
+                PaletteCommand::ExplainSkip,
+                "Explain why a task was skipped",
+                "the failure behind it",
+            )
+        };
+        vec![confidence, skip]
     }
 
     fn export_session(&mut self, export: SessionExport) -> ScreenEffect {
@@ -54,7 +122,7 @@ impl SessionScreen {
         let Some(store) = &self.settings.store else { return ScreenEffect::Idle };
         let said = store.change("theme", Some(name));
         self.show_message(match said {
-            Ok(_) => format!("theme {}", name.replace('_', " ")),
+            Ok(_) => format!("Theme: {}", theme_title(name)),
             Err(why) => why,
         })
     }
@@ -99,7 +167,19 @@ impl SessionScreen {
                 export.explanation(),
             )
         };
-        SessionExport::ALL.into_iter().map(item).collect()
+        let views = [(ViewFormat::Text, "as text"), (ViewFormat::Svg, "as a picture (SVG)")];
+        let views = views.into_iter().map(|(format, what)| PaletteItem {
+            impossible: self
+                .actions
+                .is_none()
+                .then(|| "this is a file; import it first".to_owned()),
+            ..PaletteItem::from_words(
+                PaletteCommand::ExportView(format),
+                "Export what you see",
+                &format!("this screen {what}"),
+            )
+        });
+        SessionExport::ALL.into_iter().map(item).chain(views).collect()
     }
 
     /// What an action would be about.
@@ -150,15 +230,23 @@ impl SessionScreen {
     }
 }
 
+/// The name of a theme as people read it.
+pub(crate) fn theme_title(name: &str) -> String {
+    match name {
+        "colorblind" => "color-blind safe".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
 /// The settings, and one command for each theme.
 pub(crate) fn settings_items(themes: &[String]) -> Vec<PaletteItem> {
     let settings = PaletteItem::from_words(
         PaletteCommand::Settings,
         "Settings",
-        "provider, limits, keys, motion",
+        "hours, provider, agents, limits, keys, motion",
     );
     let themes = themes.iter().map(|name| {
-        let title = format!("Theme: {}", name.replace('_', " "));
+        let title = format!("Theme: {}", theme_title(name));
         PaletteItem::from_words(PaletteCommand::UseTheme(name.clone()), &title, "changes at once")
     });
     std::iter::once(settings).chain(themes).collect()

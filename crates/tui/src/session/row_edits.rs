@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use super::{ScreenEffect, SessionScreen};
 use crate::keymap::KeyAction;
 use crate::panes::plan::PlanView;
-use crate::plan_text::{PlanRowChange, PlanRowKind, PlanTextRow, preview_edits};
+use crate::plan_text::{PlanRowChange, PlanRowKind, PlanTextRow, preview_edits, preview_rows};
 use crate::row_editor::{
     RowEditOutcome, RowEditPurpose, RowEditor, RowReadSource, RowReading, read_row_editor,
 };
@@ -111,8 +111,13 @@ impl SessionScreen {
         ScreenEffect::Draw
     }
 
-    /// Reads what is typed, and what would follow from it.
+    /// What is typed is read before it is drawn the next time.
     pub(super) fn read_open_editor(&mut self) {
+        self.ui.has_unread_text = true;
+    }
+
+    /// Reads what is typed, and what would follow from it.
+    pub(super) fn read_row_fields(&mut self) {
         let Some(mut editor) = self.ui.row_editor.take() else { return };
         let today = self.today();
         let source = RowReadSource { rows: &self.plan.text, links: self.draft_links(), today };
@@ -136,6 +141,7 @@ impl SessionScreen {
     }
 
     fn save_row_editor(&mut self) -> ScreenEffect {
+        self.read_typed_text();
         let Some(mut editor) = self.ui.row_editor.take() else { return ScreenEffect::Idle };
         let reading = std::mem::take(&mut editor.reading);
         if reading.failed {
@@ -256,18 +262,21 @@ impl SessionScreen {
         was.days.filter(|_| only_moved && same_place).map(|days| days.first)
     }
 
-    /// Fixes a row to the day it had before; the others are dated around it.
+    /// Puts a row back to the day it had before, if there is time on it now; the others are dated around it.
     fn put_back_day(&mut self, node: TaskId, day: Date) -> ScreenEffect {
-        let title = self.row_title(&node);
+        let (title, named) = (self.row_title(&node), format_date(day, self.today()));
         let date = Some(PlanDate::on_day(day));
-        let edits = vec![PlanEdit::SetDate { node, field: DateField::FixedStart, date }];
-        let today = self.today();
-        match preview_edits(self.preview_source(), &edits) {
-            Ok(_) => {
-                let words = format!("put {title} back to {}", format_date(day, today));
-                self.send_command(Command::Edit { edits }, words)
-            }
-            Err(why) => self.show_message(why),
+        let edits = [PlanEdit::SetDate { node: node.clone(), field: DateField::FixedStart, date }];
+        let rows = match preview_rows(self.preview_source(), &edits) {
+            Ok(rows) => rows,
+            Err(why) => return self.show_message(why),
+        };
+        let lands = |row: &&PlanTextRow| row.days.is_some_and(|days| days.first == day);
+        if rows.iter().filter(|row| row.id == node).any(|row| lands(&row)) {
+            let words = format!("put {title} back to {named}");
+            return self.send_command(Command::PutBackChange { node }, words);
         }
+        let undo = self.keymap.key_hint(KeyAction::Undo);
+        self.show_message(format!("no time on {named} any more; {undo} undoes what moved it"))
     }
 }

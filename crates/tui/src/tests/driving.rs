@@ -187,9 +187,13 @@ fn leaving_asks_while_work_runs() {
     shown.press(&["q"]);
     assert!(shown.screen.ui.overlay.is_none(), "the same key stays");
     let left = ScreenEffect::Exit(ExitReason::QuitWhileRunning);
-    assert_eq!(Fixture::running().live().press(&["q", "j", "Enter"]), left);
+    assert_eq!(Fixture::running().live().press(&["q", "j", "j", "Enter"]), left);
+    let detached = ScreenEffect::Exit(ExitReason::Detached);
+    for keys in [&["q", "Enter"][..], &["q", "D"], &["D"]] {
+        assert_eq!(Fixture::running().live().press(keys), detached, "{keys:?}");
+    }
     let mut shown = Fixture::running().live();
-    shown.press(&["q", "j", "j", "Enter"]);
+    shown.press(&["q", "j", "j", "j", "Enter"]);
     assert!(shown.screen.ui.overlay.is_none());
     assert_eq!(Fixture::release().live().press(&["q"]), ScreenEffect::Exit(ExitReason::BackToList));
     assert_eq!(
@@ -572,7 +576,7 @@ fn a_plan_for_a_person_is_active_and_is_left_without_a_question() {
 fn a_run_is_left_once_its_steps_have_ended() {
     let fixture = Fixture::running();
     let mut shown = fixture.live();
-    shown.press(&["q", "Enter"]);
+    shown.press(&["q", "j", "Enter"]);
     assert_eq!(shown.sent(), Some(Command::Pause));
     let paused = fixture.clone().with(RunEvent::Paused(PauseCause::Person));
     assert_eq!(shown.grow(&paused), ScreenEffect::Draw, "two tasks still run");

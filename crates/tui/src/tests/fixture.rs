@@ -408,18 +408,13 @@ impl Fixture {
         let (sender, commands) = mpsc::channel(8);
         let head = Seq(self.records.len() as u64);
         let journal = Journal(Arc::new(Mutex::new(self.records.clone())));
+        let id = SessionId::new("7f3a9c0d1e2f");
+        let history = History::new(Journal(Arc::clone(&journal.0)));
         let view = SessionView {
-            id: SessionId::new("7f3a9c0d1e2f"),
-            history: History::new(Journal(Arc::clone(&journal.0))),
-            head: watch::channel(head).1,
-            bookmarks: Vec::new(),
-            actions: None,
-            asks_fork: false,
-            target: None,
             commands: live.then_some(sender),
-            start_at: None,
-            plays: false,
             note: note.map(str::to_owned),
+            detaches: live && note.is_none(),
+            ..SessionView::new(id, history, watch::channel(head).1)
         };
         let screen = SessionScreen::open(change(view), &settings()).unwrap();
         Shown { screen, commands, journal }

@@ -19,6 +19,7 @@ mod panics;
 pub(crate) mod planned;
 mod replaying;
 mod requests;
+mod scratch;
 mod sessions;
 mod sizes;
 mod storm;

@@ -79,6 +79,15 @@ impl SessionActions for Answering {
         Ok(Vec::new())
     }
 
+    fn export_view(
+        &self,
+        _: &SessionId,
+        format: crate::ViewFormat,
+        text: &str,
+    ) -> Result<String, String> {
+        Ok(format!("{} lines to a .{} file", text.lines().count(), format.file_ending()))
+    }
+
     fn export_session(
         &self,
         session: &SessionId,

@@ -350,10 +350,12 @@ fn nodes_are_added_removed_moved_and_linked() {
         shown.sent(),
         Some(Command::Edit { edits: vec![PlanEdit::Remove { node: leaves[0].clone() }] })
     );
+    assert_eq!(shown.screen.ui.graph.selected, Some(leaves[1].clone()), "the cursor stays near");
     shown.press(&["J"]);
     assert!(
         matches!(shown.sent(), Some(Command::Edit { edits }) if matches!(edits[..], [PlanEdit::Move { .. }]))
     );
+    shown.screen.ui.select_task(leaves[0].clone());
     shown.press(&["*"]);
     shown.screen.ui.select_task(leaves[1].clone());
     shown.press(&["&"]);

@@ -84,11 +84,11 @@ fn the_end_of_a_run_names_the_commands_once() {
 }
 
 #[test]
-fn leaving_a_plan_that_was_opened_from_home_is_called_back() {
+fn leaving_a_plan_that_was_opened_from_home_leads_there() {
     let mut shown = opened(&Fixture::running());
     assert!(footer(&shown.text(160, 50)).contains("q quit"));
     shown.screen.ui.opened_from_home = true;
-    assert!(footer(&shown.text(160, 50)).contains("q back"));
+    assert!(footer(&shown.text(160, 50)).contains("q home"));
     assert!(!settings().opened_from_home);
 }
 
@@ -96,7 +96,7 @@ fn leaving_a_plan_that_was_opened_from_home_is_called_back() {
 fn a_wider_yes_is_named_whole() {
     let mut shown = opened(&Fixture::new("x").propose(release_plan(), vec![]).ask_plan());
     shown.press(&["A"]);
-    assert!(shown.text(120, 40).contains("approve and start at a task what comes"));
+    assert!(shown.text(120, 40).contains("approve and start at a task  what comes"));
 }
 
 #[test]

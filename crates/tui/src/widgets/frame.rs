@@ -57,3 +57,27 @@ pub(crate) fn draw_pane_divider(buf: &mut Buffer, x: u16, rows: Rect, style: Sty
         buf[(x, y)].set_symbol(glyph).set_style(style);
     }
 }
+
+/// Draws a frame with heavy lines, as what has the cursor is drawn.
+pub(crate) fn draw_heavy_frame(buf: &mut Buffer, area: Rect, style: Style) {
+    draw_frame(buf, area, style);
+    for position in area.intersection(buf.area).positions() {
+        let Some(cell) = buf.cell_mut(position) else { continue };
+        let heavy = match cell.symbol() {
+            "─" => "━",
+            "│" => "┃",
+            "┌" => "┏",
+            "┐" => "┓",
+            "└" => "┗",
+            "┘" => "┛",
+            _ => continue,
+        };
+        let edge = position.y == area.y
+            || position.y + 1 == area.bottom()
+            || position.x == area.x
+            || position.x + 1 == area.right();
+        if edge {
+            cell.set_symbol(heavy);
+        }
+    }
+}

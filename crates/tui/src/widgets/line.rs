@@ -44,14 +44,35 @@ pub fn short_plan_name(title: &str) -> String {
     };
     let cuts = [
         after(", ", is_term),
-        after(" in ", starts_with_count),
+        after(" in ", |text| starts_with_count(text) || starts_with_month(text)),
         after(" for ", starts_with_count),
         after(" by ", starts_with_date),
         after(" before ", starts_with_date),
         after(" until ", starts_with_date),
+        after(" on ", starts_with_date),
+        after(" every ", starts_with_date),
     ];
     let end = cuts.into_iter().flatten().min().unwrap_or(title.len());
     capitalize_title(title[..end].trim_end())
+}
+
+fn starts_with_month(text: &str) -> bool {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let first: String = text.chars().take_while(|letter| letter.is_alphabetic()).collect();
+    MONTHS.contains(&first.as_str())
 }
 
 fn starts_with_count(text: &str) -> bool {
@@ -246,6 +267,9 @@ mod tests {
             ("write a report by 2026-07-10, 5 hours a week", "Write a report"),
             ("tidy the garage before Saturday", "Tidy the garage"),
             ("paint the fence by March", "Paint the fence"),
+            ("train for a marathon on 2027-03-07, 4 hours a week", "Train for a marathon"),
+            ("weekly review every Friday", "Weekly review"),
+            ("a 3-day offsite in Lisbon in March for 40 people", "A 3-day offsite in Lisbon"),
             ("Release 2.0 of the parser", "Release 2.0 of the parser"),
             ("Build, test and release", "Build, test and release"),
             ("Travel by train through Italy", "Travel by train through Italy"),

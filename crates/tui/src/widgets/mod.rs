@@ -7,7 +7,7 @@ mod rule;
 mod when_input;
 
 pub(crate) use field::TextField;
-pub(crate) use frame::{draw_frame, draw_pane_divider};
+pub(crate) use frame::{draw_frame, draw_heavy_frame, draw_pane_divider};
 pub use line::short_plan_name;
 pub(crate) use line::{
     ScreenLine, StyledPiece, capitalize_title, fit_clauses, pieces_width, styled_piece,

@@ -77,3 +77,14 @@ fn tasks_are_assigned_and_dated_in_ordinary_words() {
     assert!(read("more time for the agenda").starts_with("time p3.t1 "));
     assert!(read("the visa question must be done first").contains("p1.t3"));
 }
+
+#[test]
+fn a_request_that_is_read_is_not_lost_in_one_that_is_not() {
+    assert_eq!(read("drop the survey, and make it more fun"), "remove p5.t1 + open");
+}
+
+#[test]
+fn something_to_do_beside_a_task_is_a_new_task() {
+    let read = read("call Anna before booking the travel");
+    assert!(read.contains("Call Anna"), "{read}");
+}

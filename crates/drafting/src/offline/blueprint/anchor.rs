@@ -64,10 +64,13 @@ impl<'de> Deserialize<'de> for CalendarSpan {
     }
 }
 
+/// The anchor of the last day of a thing that takes several days, beside that of its first day.
+pub const LAST_DAY: &str = "last";
+
 /// A day that counts from an anchor: `event`, `event - 12w`, `event + 1d`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnchorDate {
-    /// The name of the anchor: that of the blueprint's day, or `start` or `end`.
+    /// The name of the anchor: that of the blueprint's day, or `start`, `end` or `last`.
     pub anchor: String,
     /// Days after it; negative before it.
     pub days: i32,

@@ -11,7 +11,8 @@ use super::format::parse_time_of_day;
 use super::link_checks;
 use super::placeholders::{TextPiece, split_placeholders};
 use super::{
-    AnchorDate, Blueprint, BlueprintGroup, BlueprintSizing, BlueprintTask, EffortRange, TopicPack,
+    AnchorDate, Blueprint, BlueprintGroup, BlueprintSizing, BlueprintTask, EffortRange, LAST_DAY,
+    TopicPack,
 };
 
 /// A fault and the position of its text in the file.
@@ -279,7 +280,8 @@ fn check_anchor(file: &Blueprint, date: Option<&Spanned<AnchorDate>>, field: &st
     let Some(date) = date else { return Ok(()) };
     let name = date.get_ref().anchor.as_str();
     let own = file.day.as_ref().map(|day| day.get_ref().as_str());
-    if own == Some(name) || name == "start" || name == "end" {
+    let last = name == LAST_DAY && own.is_some();
+    if own == Some(name) || name == "start" || name == "end" || last {
         return Ok(());
     }
     let remedy = match own {

@@ -58,6 +58,9 @@ pub struct Blueprint {
     pub day: Option<Spanned<String>>,
     #[serde(default)]
     pub day_question: Option<Spanned<String>>,
+    /// Done on holidays as well: animals and guests eat every day.
+    #[serde(default)]
+    pub on_holidays: bool,
     /// A few minutes to a day: one to four tasks without phases.
     #[serde(default)]
     pub small: bool,
@@ -314,6 +317,9 @@ blueprint_part! {
         /// Done in one go on one day. What has a day of its own always is.
         #[serde(default)]
         pub whole: bool,
+        /// On which days of something that takes several, counted from `at`.
+        #[serde(default)]
+        pub each_day: Option<EventDays>,
         /// Whoever does it, if not the person.
         #[serde(default)]
         pub who: Option<String>,
@@ -355,6 +361,16 @@ impl BlueprintTask {
     pub fn is_instant(&self) -> bool {
         self.milestone || self.role == Role::Gate
     }
+}
+
+/// The days of something that takes several days on which a task is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventDays {
+    /// Every day, the first and the last included.
+    All,
+    /// The days between the first and the last.
+    Middle,
 }
 
 /// One task for each so many of a count.

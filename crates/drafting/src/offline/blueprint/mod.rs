@@ -14,11 +14,12 @@ mod repeat;
 mod topics;
 mod writing;
 
-pub use anchor::{AnchorDate, CalendarSpan, SpanUnit};
+pub use anchor::{AnchorDate, CalendarSpan, LAST_DAY, SpanUnit};
 pub(super) use format::parse_time_of_day;
 pub use format::{
     Blueprint, BlueprintCount, BlueprintGroup, BlueprintLink, BlueprintPreference,
-    BlueprintQuestion, BlueprintSizing, BlueprintTask, CountSplit, EffortRange, FinishMilestone,
+    BlueprintQuestion, BlueprintSizing, BlueprintTask, CountSplit, EffortRange, EventDays,
+    FinishMilestone,
 };
 pub use library::{TemplateError, TemplateLibrary, TemplateSource};
 pub(super) use placeholders::{TextPiece, split_placeholders};

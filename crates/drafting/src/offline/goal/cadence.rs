@@ -116,6 +116,12 @@ pub(super) fn find_budget(words: &mut GoalWords<'_>, working_days: u16) -> Optio
         let Some(minutes) = found.unit.in_minutes().map(|unit| unit * found.count) else {
             continue;
         };
+        // "find a job, 15 hours a week": the hours are those of the job.
+        if words.contains_word(0..index, &["job", "position", "work-study"])
+            && words.contains_word(0..index, &["find", "get", "search", "look", "want", "need"])
+        {
+            continue;
+        }
         let Some((budget, end)) = budget_for_amount(words, found, minutes, working_days) else {
             continue;
         };
@@ -146,6 +152,7 @@ fn budget_for_amount(
     }
     link += 1;
     if words.is_any_of(link, &["weekday", "workday", "working"]) {
+        // What follows says when on that day: "every weekday morning".
         let end = link + 1 + usize::from(words.is_any_of(link + 1, &["day"]));
         return Some((weekly_budget(TimeUnit::Day, minutes, days)?, end));
     }
@@ -329,11 +336,17 @@ fn with_named_days(
     cadence: GoalCadence,
     end: usize,
 ) -> (GoalCadence, usize) {
-    let plain = cadence.every == CadencePeriod::Week && cadence.on.is_empty() && cadence.times == 1;
+    let once = cadence.on.is_empty() && cadence.times == 1;
+    let plain = matches!(cadence.every, CadencePeriod::Week | CadencePeriod::Month) && once;
     if !plain || !words.is_any_of(end, &["on"]) {
         return (cadence, end);
     }
     match parse_day_list(words, end + 1) {
+        // A month has no weekdays of its own: "once a month on Tuesdays" is every four weeks.
+        Some((listed, end)) if cadence.every == CadencePeriod::Month => {
+            let interval = cadence.interval.saturating_mul(4);
+            (GoalCadence { every: CadencePeriod::Week, interval, on: listed.on, times: 1 }, end)
+        }
         Some((listed, end)) => (GoalCadence { on: listed.on, ..cadence }, end),
         None => (cadence, end),
     }

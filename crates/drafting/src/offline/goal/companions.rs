@@ -90,6 +90,12 @@ fn person_at(words: &GoalWords<'_>, index: usize) -> Option<(String, usize)> {
         let end = related + 1 + usize::from(named);
         return Some((words.typed_text(index..end).to_owned(), end));
     }
+    // "Prof. Weber", "Dr Chen": after a title any capital letter begins a name.
+    if words.is_any_of(index, &["prof", "professor", "dr", "mr", "mrs", "ms"])
+        && words.is_capitalized(index + 1)
+    {
+        return Some((words.typed_text(index..index + 2).to_owned(), index + 2));
+    }
     (owned == index && is_name(words, index))
         .then(|| (words.typed_text(index..index + 1).to_owned(), index + 1))
 }

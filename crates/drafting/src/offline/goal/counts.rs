@@ -42,6 +42,22 @@ const MEASURES: [&str; 20] = [
 /// Plurals that say nothing about what is counted.
 const EMPTY_NOUNS: [&str; 6] = ["times", "things", "ways", "others", "steps", "percent"];
 
+/// Nouns of which a number with a hyphen makes a name: "two-factor", "three-tier".
+const DESCRIBING: [&str; 12] = [
+    "factor",
+    "step",
+    "way",
+    "part",
+    "tier",
+    "phase",
+    "stage",
+    "dimensional",
+    "sided",
+    "piece",
+    "star",
+    "speed",
+];
+
 /// Finds everything that is counted, and where. The words stay for the other readers: they may be the subject of the
 /// goal.
 pub(super) fn find_counts(words: &GoalWords<'_>) -> Vec<(GoalCount, Range<usize>)> {
@@ -87,7 +103,9 @@ fn count_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalCount, usize)> {
         && let Some(amount) = whole_number(number)
     {
         // "a 40-person offsite"; a "5-6 hours" range and a date have a number on both sides.
-        let is_noun = noun.chars().all(char::is_alphabetic) && TimeUnit::from_name(noun).is_none();
+        let is_noun = noun.chars().all(char::is_alphabetic)
+            && TimeUnit::from_name(noun).is_none()
+            && !DESCRIBING.contains(&noun);
         return is_noun.then(|| (GoalCount { noun: to_singular(noun), amount }, index + 1));
     }
     if text == "team" && words.is_any_of(index + 1, &["of"]) {

@@ -165,6 +165,9 @@ fn weekend(today: Date, weeks_later: i32) -> Option<(Date, Date)> {
     Some((sunday.yesterday().ok()?.max(today), sunday))
 }
 
+/// A season that begins in fewer days is "this" one.
+pub(super) const ABOUT_TO_BEGIN: i32 = 42;
+
 /// "next week", "next quarter", "next weekend", "Q3", "Q2 2027".
 pub(super) fn next_span(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     if let Some(found) = quarter(words, index, at) {
@@ -178,8 +181,11 @@ pub(super) fn next_span(words: &GoalWords<'_>, index: usize, at: DateContext) ->
         return Some(DateMatch::from_span(saturday, sunday, index + 2));
     }
     if let Some(season) = YearSeason::from_name(words.text_at(index + 1)) {
-        // The season that is on is not the next one.
-        let (from, to) = season.coming_days(at.today, at.region)?;
+        // The season that is on is not the next one, nor is the one that is about to begin.
+        let (from, _) = season.coming_days(at.today, at.region)?;
+        let near = at.today.until(from).is_ok_and(|span| span.get_days() < ABOUT_TO_BEGIN);
+        let asked = if near { from } else { at.today };
+        let (from, to) = season.coming_days(asked, at.region)?;
         let found = DateMatch::from_span(from, to, index + 2);
         return Some(found.with_doubt(DateDoubt::Season));
     }
@@ -263,6 +269,25 @@ pub(super) fn end_of_span(
         _ => return None,
     };
     Some(DateMatch::from_span(date, date, index + 1))
+}
+
+/// The days that "at the end of March" means.
+const LAST_DAYS: i32 = 7;
+
+/// "at the end of March": its last days, on one of which the thing itself happens. The end of a week is one day.
+pub(super) fn last_days_of_span(
+    words: &GoalWords<'_>,
+    index: usize,
+    at: DateContext,
+) -> Option<DateMatch> {
+    if !words.is_any_of(index, &["end"]) {
+        return None;
+    }
+    let next = words.skip_fillers(index + 1, &["of", "the", "this"]);
+    let (from, to, end) = span_days(words, next, at.today)?;
+    let first = to.checked_sub((LAST_DAYS - 1).days()).ok()?;
+    let long = from < first && to.since(from).is_ok_and(|span| span.get_days() >= 27);
+    long.then(|| DateMatch::from_span(first.max(at.today), to, end))
 }
 
 /// Returns the first and the last day of the span named at `index`, and the index after it.

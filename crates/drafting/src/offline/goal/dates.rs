@@ -90,6 +90,11 @@ pub(super) fn bare_date(words: &GoalWords<'_>, index: usize, at: DateContext) ->
     let after = words.skip_fillers(index + 1, &["the"]);
     if matches!(text, "at" | "end") {
         let place = if text == "at" { after } else { index };
+        // What is finished at the end of June is due then; what happens then has its day there.
+        let finished = words.contains_word(0..index, &FINISHING);
+        if let Some(found) = date_spans::last_days_of_span(words, place, at).filter(|_| !finished) {
+            return Some(BareDate { found, is_end: false });
+        }
         if let Some(found) = date_spans::end_of_span(words, place, at) {
             return Some(BareDate { found, is_end: true });
         }
@@ -117,6 +122,19 @@ pub(super) fn bare_date(words: &GoalWords<'_>, index: usize, at: DateContext) ->
     Some(BareDate { found, is_end: false })
 }
 
+/// Words that follow a holiday which is a day: "at Christmas with my parents".
+const AFTER_HOLIDAYS: [&str; 24] = [
+    "with", "in", "at", "for", "and", "by", "on", "to", "from", "this", "next", "day", "weekend",
+    "or", "without", "when", "break", "holidays", "vacation", "time", "before", "after", "as",
+    "season",
+];
+
+/// Verbs of what is over by a date.
+const FINISHING: [&str; 10] = [
+    "finish", "complete", "submit", "deliver", "done", "finished", "finalize", "wrap", "close",
+    "hand",
+];
+
 /// Parses what follows "on" (any day), or "at", "over" and "for" (a holiday or a weekend, as in "at Christmas").
 fn date_after(
     words: &GoalWords<'_>,
@@ -137,7 +155,14 @@ fn date_after(
         return date_spans::holiday_days(words.text_at(index), &found);
     }
     if lead != "on" {
-        return named_holiday(words, index, at).or_else(weekend).or_else(season);
+        // "at the Christmas market" is no day.
+        let holiday = named_holiday(words, index, at);
+        let holiday = holiday.filter(|found| {
+            words.clause_starts_at(found.end)
+                || words.get(found.end).is_some_and(|word| word.used)
+                || AFTER_HOLIDAYS.contains(&words.text_at(found.end))
+        });
+        return holiday.or_else(weekend).or_else(season);
     }
     date_range(words, index, at)
         .or_else(|| calendar_date(words, index, at))
@@ -429,7 +454,13 @@ fn relative_date(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option
 fn season_eve(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let later = words.is_any_of(index, &["next"]);
     let place = index + usize::from(later || words.is_any_of(index, &["this"]));
-    let eve = YearSeason::from_name(words.text_at(place))?.next_eve(at.today, at.region)?;
+    let season = YearSeason::from_name(words.text_at(place))?;
+    let mut eve = season.next_eve(at.today, at.region)?;
+    // In November "next winter" is not the one of December.
+    let near = at.today.until(eve).is_ok_and(|span| span.get_days() < date_spans::ABOUT_TO_BEGIN);
+    if later && near {
+        eve = season.next_eve(eve.tomorrow().ok()?, at.region)?;
+    }
     Some(DateMatch::from_span(eve, eve, place + 1).with_doubt(DateDoubt::Season))
 }
 

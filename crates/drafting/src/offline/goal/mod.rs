@@ -24,6 +24,7 @@ mod spans;
 mod start;
 mod stated_dates;
 mod subject;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod weekdays_off;
@@ -73,6 +74,8 @@ pub struct Goal {
     pub deadline: Option<Date>,
     /// The day or window on which the thing itself happens: "on 2027-06-12", "next Saturday", "in March".
     pub day: Option<GoalDay>,
+    /// Whether everything else is over before that day: "we fly on 6 February".
+    pub ends_before_day: bool,
     /// The part of that day, or of the last day: "tonight", "tomorrow morning".
     pub day_part: Option<DayPart>,
     /// How many days the thing itself takes: "a 3-day offsite", "to Japan for three weeks".
@@ -98,6 +101,8 @@ pub struct Goal {
     /// Days of the week on which nobody works.
     pub weekdays_off: Vec<Weekday>,
     pub quantities: GoalQuantities,
+    /// What a number is to reach, as typed: "by 30%", "from 2 days to 4 hours".
+    pub target: Option<String>,
     /// Everything that is counted, people included.
     pub counts: Vec<GoalCount>,
     /// People who take part, by name or as the goal calls them: "Ben", "my sister Anna".
@@ -120,6 +125,8 @@ pub struct Goal {
     words: Vec<String>,
     /// Which of the words follow a punctuation mark.
     breaks: Vec<bool>,
+    /// Where each word stands in the text.
+    word_spans: Vec<Range<usize>>,
     phrases: Vec<GoalPhrase>,
     /// Runs of words that no reader and no part of the plan uses.
     unread: Vec<Vec<UnreadWord>>,
@@ -189,11 +196,15 @@ impl Goal {
         let mut words = GoalWords::new(read);
         goal.words = words.iter().map(|word| word.text.clone()).collect();
         goal.breaks = words.iter().map(|word| word.breaks).collect();
+        goal.word_spans = words.iter().map(|word| word.span.clone()).collect();
         goal.read_proposed(&mut words);
         let at = DateContext { today: today.date, region: today.region };
+        goal.note(&mut words, GoalPhraseKind::Target, |goal, words| {
+            goal.target = targets::find_target(words);
+        });
         goal.read_direction(&mut words);
         goal.note(&mut words, GoalPhraseKind::Start, |goal, words| {
-            match start::find_start(words, today.date) {
+            match start::find_start(words, at) {
                 Some(StatedStart::On(day)) => goal.start = Some(day),
                 Some(StatedStart::Passed { day, typed }) => {
                     let day = planwright_text::dates::format_date(day, today.date);
@@ -217,6 +228,11 @@ impl Goal {
         });
         goal.read_quantities(&mut words);
         goal.read_cadence(&mut words, today.working_days);
+        goal.note(&mut words, GoalPhraseKind::WorkingTimes, |goal, words| {
+            if goal.working_times.is_empty() && goal.is_daily {
+                goal.working_times = working_times::find_daily_part(words);
+            }
+        });
         goal.read_dates(&mut words, at);
         goal.read_event_days(&mut words);
         goal.read_horizon(&mut words, today.date);
@@ -269,6 +285,7 @@ impl Goal {
             read_on,
             deadline: None,
             day: None,
+            ends_before_day: false,
             day_part: None,
             event_days: None,
             horizon_weeks: None,
@@ -284,6 +301,7 @@ impl Goal {
             working_times: Vec::new(),
             weekdays_off: Vec::new(),
             quantities: GoalQuantities::default(),
+            target: None,
             counts: Vec::new(),
             companions: Vec::new(),
             given: Vec::new(),
@@ -297,6 +315,7 @@ impl Goal {
             notes: Vec::new(),
             words: Vec::new(),
             breaks: Vec::new(),
+            word_spans: Vec::new(),
             phrases: Vec::new(),
             unread: Vec::new(),
         }
@@ -305,6 +324,44 @@ impl Goal {
     /// Returns the words in lower case, in their order.
     pub fn folded_words(&self) -> &[String] {
         &self.words
+    }
+
+    /// Returns whether the rhythm names days of the week, rather than how often.
+    pub fn names_weekdays(&self) -> bool {
+        let named = |word: &str| dates::parse_weekday(word).is_some();
+        let rhythms = self.phrases.iter().filter(|phrase| phrase.kind == GoalPhraseKind::Rhythm);
+        rhythms
+            .flat_map(|phrase| phrase.text.split(|letter: char| !letter.is_alphabetic()))
+            .any(|word| named(&word.to_lowercase()) || matches!(word, "weekends" | "weekdays"))
+    }
+
+    /// Returns where a word stands in the text.
+    pub fn word_span(&self, place: usize) -> Option<Range<usize>> {
+        self.word_spans.get(place).cloned()
+    }
+
+    /// Returns whether a word is part of a time: when, until when, how often or at which hours.
+    pub fn is_time_word(&self, place: usize) -> bool {
+        use GoalPhraseKind as Kind;
+        let is_time = |kind: Kind| {
+            matches!(
+                kind,
+                Kind::Deadline
+                    | Kind::Day
+                    | Kind::Span
+                    | Kind::Start
+                    | Kind::WorkingTimes
+                    | Kind::WeekdaysOff
+                    | Kind::Absence(_)
+                    | Kind::WeeklyHours
+                    | Kind::DueTime
+            )
+        };
+        let Some(span) = self.word_spans.get(place) else { return false };
+        let covers = |phrase: &GoalPhrase| {
+            phrase.span.start <= span.start && span.end <= phrase.span.end && is_time(phrase.kind)
+        };
+        self.phrases.iter().any(covers)
     }
 
     /// Returns whether a clause starts at a word: at the beginning, or after a punctuation mark.
@@ -396,8 +453,24 @@ impl Goal {
         let (quantities, found) = quantities::find_quantities(words);
         self.quantities = quantities;
         self.phrases.extend(found);
+        self.join_people();
         for range in own_clauses {
             words.mark_used(range);
+        }
+    }
+
+    /// "two adults and three kids" are counted once, as five people.
+    fn join_people(&mut self) {
+        let Some(people) = self.quantities.people.as_ref().filter(|people| people.parts > 1) else {
+            return;
+        };
+        let joined = GoalCount { noun: "person".to_owned(), amount: people.count };
+        let is_part = |count: &GoalCount| quantities::is_people_noun(&count.noun);
+        let Some(first) = self.counts.iter().position(is_part) else { return };
+        self.counts[first] = joined;
+        // The others keep their places, which phrases refer to.
+        for count in self.counts.iter_mut().skip(first + 1).filter(|count| is_part(count)) {
+            count.amount = 1;
         }
     }
 

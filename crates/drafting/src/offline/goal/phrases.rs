@@ -33,6 +33,8 @@ pub enum GoalPhraseKind {
     Place,
     Direction,
     Given,
+    /// What a number is to reach.
+    Target,
 }
 
 /// A phrase of a goal that was read.

@@ -22,6 +22,8 @@ pub struct GoalQuantities {
 /// A number of people, with the noun that the goal uses for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoalPeople {
+    /// How many groups of people it sums up.
+    pub parts: u32,
     pub count: u32,
     pub noun: String,
 }
@@ -75,7 +77,7 @@ pub(super) fn find_quantities(words: &mut GoalWords<'_>) -> (GoalQuantities, Vec
     (GoalQuantities { people, money: money.map(|(money, _)| money), place }, phrases)
 }
 
-const PEOPLE: [&str; 14] = [
+const PEOPLE: [&str; 34] = [
     "people",
     "persons",
     "guests",
@@ -90,6 +92,26 @@ const PEOPLE: [&str; 14] = [
     "players",
     "coworkers",
     "employees",
+    "relatives",
+    "adults",
+    "cousins",
+    "neighbors",
+    "neighbours",
+    "classmates",
+    "teammates",
+    "teenagers",
+    "teens",
+    "toddlers",
+    "babies",
+    "seniors",
+    "grandchildren",
+    "women",
+    "men",
+    "girls",
+    "boys",
+    "travelers",
+    "travellers",
+    "parents",
 ];
 
 /// "for 40 people", "80 guests", "a 40-person offsite", "our team of 8".
@@ -107,25 +129,61 @@ fn people_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalPeople, Range<u
     let whole = |number: f64| (1.0..=1e6).contains(&number).then_some(number as u32);
     if let Some(count) = text.strip_suffix("-person").or_else(|| text.strip_suffix("-people")) {
         let count = whole(parse_number(count)?)?;
-        return Some((GoalPeople { count, noun: "people".to_owned() }, index..index + 1));
+        return Some((GoalPeople { parts: 1, count, noun: "people".to_owned() }, index..index + 1));
     }
     if text == "team" && words.is_any_of(index + 1, &["of"]) {
         let count = whole(parse_number(words.text_at(index + 2))?)?;
         let start = led_start(words, index, &["our", "my", "a", "the"]);
         return Some((
-            GoalPeople { count, noun: "people in the team".to_owned() },
+            GoalPeople { parts: 1, count, noun: "people in the team".to_owned() },
             start..index + 3,
         ));
     }
     let count = whole(parse_number(text)?)?;
     if let Some(start) = super::counts::bare_people(words, index) {
-        return Some((GoalPeople { count, noun: "people".to_owned() }, start..index + 1));
+        return Some((GoalPeople { parts: 1, count, noun: "people".to_owned() }, start..index + 1));
     }
     let place = super::counts::counted_noun(words, index + 1)?;
     let noun = words.text_at(place);
     let noun = PEOPLE.iter().find(|known| **known == noun)?;
     let start = led_start(words, index, &["about", "around", "up", "to"]);
-    Some((GoalPeople { count, noun: (*noun).to_owned() }, start..place + 1))
+    let one = GoalPeople { parts: 1, count, noun: (*noun).to_owned() };
+    let (people, end) = add_people(words, one, place + 1);
+    Some((people, start..end))
+}
+
+/// Adds people that are counted apart: "two adults and three kids" are five people.
+fn add_people(words: &GoalWords<'_>, first: GoalPeople, end: usize) -> (GoalPeople, usize) {
+    let (mut sum, mut end) = (first, end);
+    loop {
+        let joined = words.is_any_of(end, &["and", "plus"]);
+        let next = words.skip_fillers(end, &["and", "plus"]);
+        // "20 guests, 8 kids": the kids are among them.
+        let total = ["people", "persons", "guests"].contains(&sum.noun.as_str());
+        let listed = joined || (words.clause_starts_at(next) && !total);
+        let more = parse_number(words.text_at(next))
+            .filter(|count| listed && (1.0..=1e4).contains(count))
+            .and_then(|count| Some((count as u32, person_noun(words, next + 1)?)));
+        let Some((count, after)) = more else { return (sum, end) };
+        let (parts, count) = (sum.parts + 1, sum.count.saturating_add(count));
+        sum = GoalPeople { parts, count, noun: "people".to_owned() };
+        end = after;
+    }
+}
+
+/// Returns whether a noun in the singular is one for people.
+pub(super) fn is_people_noun(noun: &str) -> bool {
+    PEOPLE.iter().any(|known| super::counts::to_singular(known) == noun)
+}
+
+/// Returns where a noun for people ends, of one or of many.
+fn person_noun(words: &GoalWords<'_>, index: usize) -> Option<usize> {
+    let singular = ["kid", "child", "adult", "baby", "toddler", "teenager", "friend", "person"];
+    if words.is_any_of(index, &singular) {
+        return Some(index + 1);
+    }
+    let place = super::counts::counted_noun(words, index)?;
+    PEOPLE.contains(&words.text_at(place)).then_some(place + 1)
 }
 
 /// Returns where a phrase starts with the fillers and the "for" or "with" before it.
@@ -277,6 +335,9 @@ fn money_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalMoney, Range<usi
     }
     if !is_budget && !limited {
         start = first;
+        while start > 0 && words.is_any_of(start - 1, &["about", "around", "roughly", "approx"]) {
+            start -= 1;
+        }
     }
     while start > 0
         && words.is_any_of(

@@ -39,6 +39,23 @@ const TRAVEL: [&str; 24] = [
     "spend",
     "stay",
 ];
+/// Journeys by their names: a length of time in the same goal is theirs.
+const JOURNEYS: [&str; 14] = [
+    "trip",
+    "vacation",
+    "holiday",
+    "holidays",
+    "honeymoon",
+    "backpacking",
+    "cruise",
+    "safari",
+    "camping",
+    "getaway",
+    "tour",
+    "roadtrip",
+    "staycation",
+    "pilgrimage",
+];
 /// Things that last for days: a length of time beside them is theirs.
 const LASTING: [&str; 12] = [
     "conference",
@@ -53,6 +70,23 @@ const LASTING: [&str; 12] = [
     "fair",
     "exhibition",
     "tournament",
+];
+/// Words of having somebody or something with oneself for a while.
+const HOSTING: [&str; 14] = [
+    "host",
+    "hosting",
+    "guests",
+    "guest",
+    "visitors",
+    "visiting",
+    "student",
+    "sitting",
+    "house-sit",
+    "housesit",
+    "housesitting",
+    "sitter",
+    "au-pair",
+    "staying",
 ];
 /// What the time of a plan is filled with: "for three months of training".
 const OWN_WORK: [&str; 8] =
@@ -82,7 +116,10 @@ const PERFECT: [&str; 8] = ["been", "have", "has", "had", "worked", "lived", "i'
 impl Goal {
     /// Reads how long the thing itself lasts.
     pub(super) fn read_event_days(&mut self, words: &mut GoalWords<'_>) {
-        let Some((days, range)) = self.find_event_days(words) else { return };
+        let Some((days, range)) = self.find_event_days(words) else {
+            self.read_nights(words);
+            return;
+        };
         self.event_days = Some(days);
         self.phrases.push(GoalPhrase::new(GoalPhraseKind::Stay, words, range.clone()));
         // "a 3-day offsite" keeps its name.
@@ -91,12 +128,29 @@ impl Goal {
         }
     }
 
+    /// "2 nights" are three days, and so is a long weekend.
+    fn read_nights(&mut self, words: &GoalWords<'_>) {
+        let long = (0..words.len()).any(|index| {
+            words.contains_word(index..index + 1, &["long"])
+                && words.contains_word(index + 1..index + 2, &["weekend"])
+        });
+        if long && self.event_days.is_none() {
+            self.event_days = Some(3);
+        }
+        let nights = self.counts.iter().find(|count| count.noun == "night");
+        let nights = nights.map(|count| count.amount).filter(|nights| (1..=60).contains(nights));
+        if self.event_days.is_none() {
+            self.event_days = nights.and_then(|nights| u16::try_from(nights + 1).ok());
+        }
+    }
+
     fn find_event_days(&self, words: &GoalWords<'_>) -> Option<(u16, Range<usize>)> {
         let all = 0..words.len();
         let travels = words.contains_word(all.clone(), &TRAVEL)
             || (self.quantities.place.is_some()
                 && words.contains_word(all.clone(), &["go", "going"]));
-        let lasts = words.contains_word(all.clone(), &LASTING);
+        let lasts = words.contains_word(all.clone(), &LASTING)
+            || words.contains_word(all.clone(), &HOSTING);
         all.into_iter().find_map(|index| {
             let led = words.is_any_of(index, &["for"]);
             let step = usize::from(led || words.is_any_of(index, &["in"]));
@@ -115,6 +169,7 @@ impl Goal {
                 && found.unit == TimeUnit::Day
                 && matches!(self.day, Some(super::GoalDay::Within { .. }));
             let own = inside
+                || (step == 0 && self.is_bare_stay(words, found, (travels, lasts)))
                 || (joined && found.unit == TimeUnit::Day)
                 || (led && (travels || lasts || dated))
                 || (joined && (travels || lasts))
@@ -123,6 +178,21 @@ impl Goal {
                 || (words.is_any_of(found.end, &["of"]) && self.quantities.place.is_some());
             (own && !is_within_time(words, index)).then_some((days, index..found.end))
         })
+    }
+
+    /// Returns whether a length without a word before it is that of the thing itself: "a vacation, 2 weeks in July".
+    fn is_bare_stay(
+        &self,
+        words: &GoalWords<'_>,
+        found: UnitAmount,
+        (travels, lasts): (bool, bool),
+    ) -> bool {
+        let all = 0..words.len();
+        let away = travels
+            && (self.quantities.place.is_some() || words.contains_word(all.clone(), &JOURNEYS))
+            && !words.contains_word(all, &["train", "training", "prepare", "fit"]);
+        let relative = words.is_any_of(found.end, &["before", "after", "earlier", "later", "of"]);
+        !relative && (away || (lasts && found.unit == TimeUnit::Day && found.count <= 14.0))
     }
 
     /// Returns whether the place of the goal follows: "two weeks in Italy".
@@ -178,6 +248,12 @@ fn relative_time(words: &GoalWords<'_>, index: usize) -> Option<Range<usize>> {
     found.unit.in_weeks()?;
     let from = words.skip_fillers(found.end + 1, &["my", "the", "our", "a", "an", "his", "her"]);
     let known = words.text_at(from);
+    // "the beta three weeks before": before what, the goal has said elsewhere.
+    let closes = words.is_any_of(found.end, &["before", "earlier", "beforehand", "prior"])
+        && words.clause_starts_at(found.end + 1);
+    if closes {
+        return Some(index..found.end + 1);
+    }
     let relates = words.is_any_of(found.end, &["after", "before"])
         && !known.is_empty()
         && !words.clause_starts_at(from)
@@ -214,7 +290,10 @@ fn horizon_at(words: &GoalWords<'_>, index: usize) -> Option<(usize, UnitAmount)
     if is_other_length(words, index, found.end) {
         return None;
     }
-    let long = found.unit.in_weeks().is_some_and(|weeks| weeks >= 1.0);
+    // "do 30 days of yoga".
+    let days = found.unit == TimeUnit::Day && found.count >= 7.0;
+    let long = found.unit.in_weeks().is_some_and(|weeks| weeks >= 1.0)
+        || (days && words.is_any_of(found.end, &["of"]));
     (long || (led && found.unit == TimeUnit::Day)).then_some((index, found))
 }
 
@@ -232,12 +311,11 @@ fn is_other_length(words: &GoalWords<'_>, start: usize, end: usize) -> bool {
     // "class reunion 20 years": the years that have passed.
     let counted = start > 0 && words.is_any_of(start - 1, &["reunion", "anniversary", "jubilee"]);
     // "3 years of check-in data" are as long as the data.
-    let led = words.is_any_of(start, &["for"])
-        || words.contains_word(words.clause_start(start)..start, &["have", "has", "with", "got"]);
+    let done = words.contains_word(0..1, &["do", "try", "complete", "start", "take"]);
     let of_thing = words.is_any_of(end, &["of"])
-        && led
+        && !done
         && !words.clause_starts_at(end + 1)
-        && !words.is_any_of(end + 1, &OWN_WORK);
+        && !words.contains_word(end + 1..end + 4, &OWN_WORK);
     counted
         || of_thing
         || age

@@ -8,10 +8,11 @@ use std::ops::Range;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
+use super::date_spans;
 use super::dates::{self, DateContext, DateDoubt, DateMatch, DateReading};
 use super::foreign_dates::UNTIL;
 use super::holiday_things;
-use super::start::{FINDING, RECEIVING};
+use super::start::{FINDING, RECEIVING, has_own_start};
 use super::words::GoalWords;
 use super::{Goal, GoalDay, GoalPhrase, GoalPhraseKind, day_parts};
 use planwright_text::dates::format_date;
@@ -144,6 +145,10 @@ impl Goal {
             self.day_part = Some(part);
             range.end = end;
         }
+        if let Some(remark) = remark_before(words, range.start) {
+            range.start = remark.start;
+            self.ends_before_day |= remark.ends_before && date.is_day;
+        }
         let typed = words.typed_text(range.clone()).to_owned();
         let kind = if date.is_day { GoalPhraseKind::Day } else { GoalPhraseKind::Deadline };
         self.phrases.push(GoalPhrase::new(kind, words, range.clone()));
@@ -220,6 +225,44 @@ impl Goal {
     }
 }
 
+/// A remark that a date belongs to: "we fly on 6 February", "it expires on the 30th".
+struct DateRemark {
+    start: usize,
+    /// Whether everything else is done before that day.
+    ends_before: bool,
+}
+
+/// Verbs of what must be over or ready before somebody leaves or something ends.
+const ENDING: [&str; 17] = [
+    "fly", "flying", "leave", "leaving", "depart", "travel", "expires", "expire", "ends", "closes",
+    "runs", "out", "off", "go", "away", "retires", "lapses",
+];
+/// Verbs that say nothing more than that something happens on a day.
+const HAPPENING: [&str; 14] = [
+    "is", "starts", "begins", "arrives", "comes", "opens", "takes", "place", "happens", "turns",
+    "are", "was", "it's", "which",
+];
+
+/// Returns the remark whose last words stand right before a date, if it is a clause of its own.
+fn remark_before(words: &GoalWords<'_>, index: usize) -> Option<DateRemark> {
+    let start = words.clause_start(index.checked_sub(1)?);
+    let inner = start..index;
+    let opened = words.contains_word(
+        start..start + 1,
+        &["we", "i", "it", "they", "he", "she", "which", "that", "who", "it's"],
+    );
+    let verbs = |place: usize| {
+        words.is_any_of(place, &ENDING)
+            || words.is_any_of(place, &HAPPENING)
+            || words.is_any_of(place, &["will", "be", "to", "have"])
+    };
+    let plain = inner.len() <= 4 && inner.clone().skip(1).all(verbs);
+    (start > 0 && opened && inner.len() > 1 && plain).then(|| DateRemark {
+        start,
+        ends_before: inner.clone().any(|place| words.is_any_of(place, &ENDING)),
+    })
+}
+
 /// Returns the dates that can be meant of the whole plan together. Of an end before the day one is about a part: the
 /// date that comes first in the goal counts, unless an event stands before the day. A window before the end is about a
 /// part as well: "the theory test next month, the license by summer".
@@ -254,6 +297,10 @@ fn date_phrase_at(
             return Some((DateTrigger::By, found));
         }
         "due" => (DateTrigger::By, words.skip_fillers(index + 1, &["by", "on"])),
+        // "our lease ends April 30", "the contract runs out in March".
+        "ends" | "expires" | "closes" if is_contract(words, index) => {
+            (DateTrigger::By, words.skip_fillers(index + 1, &["on", "in", "at"]))
+        }
         "before" | "befor" => (DateTrigger::Before, index + 1),
         "no" if words.phrase_starts_at(index, "no later than") => (DateTrigger::By, index + 3),
         "starting" | "joining" | "from" | "start" | "starts"
@@ -262,11 +309,17 @@ fn date_phrase_at(
             let next = words.skip_fillers(index + 1, &["on"]);
             return Some((DateTrigger::Day, dates::calendar_date(words, next, at)?));
         }
-        "from"
+        "from" | "starting" | "beginning"
+            if has_own_start(words, index) && dates::date_range(words, index + 1, at).is_none() =>
+        {
+            let next = words.skip_fillers(index + 1, &["on", "the"]);
+            return Some((DateTrigger::Day, dates::calendar_date(words, next, at)?));
+        }
+        "from" | "starting"
             if words.contains_word(0..index, &FINDING)
                 && dates::date_range(words, index + 1, at).is_none() =>
         {
-            (DateTrigger::Before, index + 1)
+            (DateTrigger::Before, words.skip_fillers(index + 1, &["on", "in"]))
         }
         _ => {
             let bare = dates::bare_date(words, index, at)?;
@@ -275,9 +328,39 @@ fn date_phrase_at(
         }
     };
     let next = words.skip_fillers(next, &["about", "around", "roughly", "is", "latest"]);
-    let found = dates::parse_date_at(words, next, at)
-        .or_else(|| (trigger == DateTrigger::Before).then(|| date_of_event(words, next, at))?)?;
+    let found = dates::parse_date_at(words, next, at).or_else(|| {
+        let own = words.is_any_of(next, &["my", "our", "the", "his", "her", "their"]);
+        let leads = trigger == DateTrigger::Before
+            || (trigger == DateTrigger::By && own && words.is_any_of(index, &["by"]));
+        leads.then(|| date_of_event(words, next, at))?
+    })?;
     Some((trigger, found))
+}
+
+/// Returns whether what ends is a contract of the person, which everything has to be done before.
+fn is_contract(words: &GoalWords<'_>, index: usize) -> bool {
+    const CONTRACTS: [&str; 18] = [
+        "lease",
+        "contract",
+        "notice",
+        "visa",
+        "permit",
+        "passport",
+        "license",
+        "warranty",
+        "insurance",
+        "offer",
+        "rent",
+        "sublet",
+        "membership",
+        "subscription",
+        "grant",
+        "funding",
+        "leave",
+        "registration",
+    ];
+    let start = words.clause_start(index);
+    words.contains_word(start..index, &CONTRACTS)
 }
 
 /// How many words may name what happens on a date: "before my parental leave on 2027-02-01".
@@ -286,7 +369,9 @@ const MAX_EVENT_WORDS: usize = 6;
 /// Parses "parental leave on 2027-02-01" after "before".
 fn date_of_event(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     for place in index + 1..=index + MAX_EVENT_WORDS {
-        if words.text_at(place).is_empty() || words.clause_starts_at(place) {
+        // A place between them has been read.
+        let inside = words.get(place).is_some() && !words.clause_starts_at(place);
+        if !inside {
             return None;
         }
         if words.is_any_of(place, &["on", "in", "starts", "begins"]) {
@@ -294,6 +379,14 @@ fn date_of_event(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option
             // "before I go on holiday on December 18": the date stands after the second "on".
             if let Some(found) = dates::parse_date_at(words, next, at) {
                 return Some(found);
+            }
+            // "before our trip in May": on the last day of April at the latest, as its day is not known.
+            let span =
+                date_spans::span_in(words, next, at).filter(|_| words.is_any_of(place, &["in"]));
+            if let Some(DateMatch { reading: DateReading::Span { from, .. }, end, .. }) = span
+                && from > at.today
+            {
+                return Some(DateMatch::from_day(from, end));
             }
         }
     }

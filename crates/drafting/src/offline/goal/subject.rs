@@ -36,10 +36,10 @@ pub(super) struct GoalDirection {
 }
 
 /// Words that end the B of "from A to B".
-const ENDS: [&str; 23] = [
+const ENDS: [&str; 25] = [
     "in", "by", "before", "over", "within", "for", "until", "and", "with", "during", "on", "at",
     "every", "each", "using", "without", "so", "while", "this", "next", "today", "tomorrow",
-    "tonight",
+    "tonight", "after", "because",
 ];
 
 /// Finds "from A to B" if both are names, not times, numbers or weekdays.
@@ -69,8 +69,10 @@ fn direction_at(words: &GoalWords<'_>, index: usize) -> Option<GoalDirection> {
         let later_version =
             number && place == to + 1 && parse_number(words.text_at(to - 1)).is_some();
         text.is_empty()
+            || (matches!(text, "and" | "back" | "go" | "get") && !words.is_capitalized(place))
             || (number && !(later_version && to > index + 2))
             || parse_weekday(text).is_some()
+            || (parse_month(text).is_some() && text != "may" && text != "march")
             || is_clock_time(text)
     });
     if counted || end <= to + 1 || parse_month(words.text_at(to - 1)).is_some() {

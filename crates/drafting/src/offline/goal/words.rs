@@ -147,7 +147,7 @@ impl<'a> GoalWords<'a> {
     pub(super) fn byte_span(&self, range: Range<usize>) -> Range<usize> {
         let words = self.list.get(range).unwrap_or_default();
         let (Some(first), Some(last)) = (words.first(), words.last()) else { return 0..0 };
-        let is_sign = |sign: &char| matches!(sign, '$' | '€' | '£' | '¥');
+        let is_sign = |sign: &char| matches!(sign, '$' | '€' | '£' | '¥' | '%');
         let before = self.source[..first.span.start].chars().next_back().filter(is_sign);
         let after = self.source[last.span.end..].chars().next().filter(is_sign);
         let start = first.span.start - before.map_or(0, char::len_utf8);
@@ -198,7 +198,7 @@ fn split_words(source: &str) -> Vec<GoalWord> {
     let mut rest = source.char_indices().peekable();
     while let Some((start, first)) = rest.next() {
         if !first.is_alphanumeric() {
-            breaks |= !first.is_whitespace();
+            breaks |= !first.is_whitespace() && !is_joining_mark(first, list.last());
             continue;
         }
         let mut end = start + first.len_utf8();
@@ -221,6 +221,14 @@ fn split_words(source: &str) -> Vec<GoalWord> {
         breaks = false;
     }
     list
+}
+
+/// Words that are written with a dot, which ends no clause.
+const ABBREVIATIONS: [&str; 9] = ["prof", "dr", "mr", "mrs", "ms", "st", "approx", "ca", "vs"];
+
+/// Returns whether a mark belongs to the word before it: "Dr. Weber".
+fn is_joining_mark(mark: char, before: Option<&GoalWord>) -> bool {
+    mark == '.' && before.is_some_and(|word| ABBREVIATIONS.contains(&word.text.as_str()))
 }
 
 /// Returns whether a comma stands between groups of a number: "60,000".

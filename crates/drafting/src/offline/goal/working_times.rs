@@ -18,6 +18,29 @@ pub(super) fn find_working_times(words: &mut GoalWords<'_>) -> Vec<WorkingSlot> 
     find_job(words)
 }
 
+/// Finds the part of the day of minutes that are stated for each day: "one hour every weekday morning".
+pub(super) fn find_daily_part(words: &mut GoalWords<'_>) -> Vec<WorkingSlot> {
+    for index in 1..words.len() {
+        let part = match words.text_at(index) {
+            "morning" | "mornings" => DayPart::Morning,
+            "afternoon" | "afternoons" => DayPart::Afternoon,
+            "evening" | "evenings" | "night" | "nights" => DayPart::Evening,
+            _ => continue,
+        };
+        // The words before it have been read as the minutes.
+        let Some(before) = words.get(index - 1).filter(|word| word.used) else { continue };
+        let weekday = matches!(before.text.as_str(), "weekday" | "workday" | "day");
+        if !weekday {
+            continue;
+        }
+        let working = [Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri];
+        let days = if before.text == "day" { Vec::new() } else { working.to_vec() };
+        words.mark_used(index..index + 1);
+        return vec![WorkingSlot { days, part: Some(part) }];
+    }
+    Vec::new()
+}
+
 /// What people say who have a job: the evenings and weekends are left.
 const JOBS: [&str; 9] = [
     "next to my job",
@@ -59,7 +82,8 @@ fn working_times_at(words: &GoalWords<'_>, index: usize) -> Option<(Vec<WorkingS
     if index > 0 && words.is_any_of(index - 1, &["every", "each"]) {
         return None;
     }
-    let first = words.skip_fillers(index, &["only", "just"]);
+    let limits = ["only", "just", "mostly", "mainly", "usually", "preferably"];
+    let first = words.skip_fillers(index, &limits);
     let led = words.skip_fillers(first, &["on", "in", "during", "the", "work", "working"]);
     let SlotMatch { slots, words: count } = slots_at(words, led)?;
     let mut end = led + count;

@@ -12,6 +12,10 @@ const TIME_NOUNS: [&str; 10] =
 /// Words of a task that decides about money.
 const MONEY_WORDS: [&str; 7] = ["budget", "cost", "price", "quote", "money", "spend", "paid"];
 
+/// Words of a task that sets what is to be reached.
+const TARGET_WORDS: [&str; 7] =
+    ["target", "goal", "measure", "baseline", "number", "agree", "record"];
+
 impl InstanceBuilder<'_> {
     /// Lets at least one task use each amount that the goal states.
     pub(super) fn use_stated_amounts(&mut self) {
@@ -19,6 +23,11 @@ impl InstanceBuilder<'_> {
             return;
         }
         self.use_stated_money();
+        if let Some(target) = self.inputs.goal.target.clone()
+            && !self.is_used(&target)
+        {
+            self.add_to_first(&TARGET_WORDS, &format!("the target is fixed: {target}"));
+        }
         for count in &self.inputs.goal.counts {
             let digits = units::format_count(count.amount.into());
             let timed = TIME_NOUNS.contains(&count.noun.as_str());

@@ -6,8 +6,9 @@ use jiff::civil::Date;
 use planwright_model::{PlanDate, PlanNode, Role};
 
 use super::super::blueprint::{
-    AnchorDate, Blueprint, BlueprintPreference, BlueprintTask, parse_time_of_day,
+    AnchorDate, Blueprint, BlueprintPreference, BlueprintTask, LAST_DAY as LAST, parse_time_of_day,
 };
+use super::event_days;
 use super::{InstanceBuilder, InstanceInputs};
 
 /// Lead times up to this many days are kept as they are while there is room for them.
@@ -26,8 +27,12 @@ pub(in super::super) struct AnchorCalendar {
     start: Date,
     end: Date,
     day: Option<Date>,
-    /// Whether "start" and "end" mean those of the plan, and not the day of the kind.
-    reserved: [bool; 2],
+    /// The days from the day of the kind to the last day of the thing itself.
+    lasts: u32,
+    /// How much later than written something after the day happens, because the thing itself takes more than a day.
+    shift: u32,
+    /// Whether "start", "end" and "last" mean those of the plan, and not the day of the kind.
+    reserved: [bool; 3],
     /// The share of the kind's own span that there is before the day, at most 1.
     ratio: f64,
     /// Whether the day is stated as such; what is only due by a day may begin at once.
@@ -44,12 +49,17 @@ impl AnchorCalendar {
         let room = days_between(span.start, last);
         let ratio = (f64::from(room) / f64::from(usual_lead.max(1))).min(1.0);
         let own = blueprint.day.as_ref().map(|day| day.get_ref().as_str());
-        let reserved = ["start", "end"].map(|name| own != Some(name));
+        let reserved = ["start", "end", LAST].map(|name| own != Some(name));
         let is_stated = inputs.goal.day.is_some() || inputs.goal.deadline.is_none();
+        let lasts = event_days::event_length(inputs.goal, inputs.context, blueprint) - 1;
+        // Files that count from the last day say themselves what comes after it.
+        let shift = if event_days::names_last_day(blueprint) { 0 } else { lasts };
         Self {
             start: span.start,
             end: span.last_day,
             day: span.day,
+            lasts,
+            shift,
             reserved,
             ratio,
             is_stated,
@@ -66,7 +76,9 @@ impl AnchorCalendar {
     pub(in super::super) fn resolve(&self, date: &AnchorDate) -> Date {
         let base = self.base_day(date);
         let Ok(lead) = u32::try_from(-date.days) else {
-            return add_days(base, i64::from(date.days));
+            let own = !matches!(date.anchor.as_str(), "start" | "end" | LAST);
+            let shift = if own { self.shift } else { 0 };
+            return add_days(base, i64::from(date.days) + i64::from(shift));
         };
         if date.anchor == "start" && self.reserved[0] {
             return base;
@@ -74,6 +86,11 @@ impl AnchorCalendar {
         let shrunk = (f64::from(lead) * self.ratio).round() as u32;
         let lead = shrunk.max(lead.min(SHORT_LEAD));
         add_days(base, -i64::from(lead)).max(self.start)
+    }
+
+    /// Returns the first or last day of something that repeats, which counts from the first day of the thing itself.
+    pub(in super::super) fn resolve_repeated(&self, date: &AnchorDate) -> Date {
+        Self { shift: 0, ..*self }.resolve(date)
     }
 
     /// Returns the exact day of something that happens on one, or nothing if a plan is too short for its lead. Leads of
@@ -119,6 +136,9 @@ impl AnchorCalendar {
         match date.anchor.as_str() {
             "start" if self.reserved[0] => self.first_useful_day().unwrap_or(self.start),
             "end" if self.reserved[1] => self.end,
+            LAST if self.reserved[2] => {
+                add_days(self.day.unwrap_or(self.end), i64::from(self.lasts))
+            }
             _ => self.day.unwrap_or(self.end),
         }
     }
@@ -127,8 +147,10 @@ impl AnchorCalendar {
     pub(in super::super) fn first_useful_day(&self) -> Option<Date> {
         let day = self.day.filter(|_| self.is_stated)?;
         let room = days_between(self.start, day);
-        let far = room > self.usual_lead + self.usual_lead / 2 && room > self.usual_lead + 21;
-        far.then(|| add_days(day, -i64::from(self.usual_lead + self.usual_lead / 7)))
+        // Whoever has twice the time that a kind needs books early and rests later.
+        let early = self.usual_lead * 2;
+        let far = room > early && room > self.usual_lead + 21;
+        far.then(|| add_days(day, -i64::from(early)))
     }
 }
 
@@ -180,6 +202,7 @@ impl InstanceBuilder<'_> {
         let main = at.days == 0 && task.role == Role::Deliverable;
         let stated = self.inputs.goal.at_local.filter(|_| main);
         let usual = task.at_time.as_ref().and_then(|time| parse_time_of_day(time.get_ref()));
+        let day = add_days(day, i64::from(self.days_behind_main(task)));
         let day = self.day_with_hours(task, at.days, day);
         node.fixed_start = Some(PlanDate { day, time: stated.or(usual) });
         node.in_one_piece = true;

@@ -21,6 +21,8 @@ const SHORT_PART: u32 = 60;
 /// Nothing before an event starts earlier than this.
 const EARLIEST: i32 = 7 * 60;
 const MIDNIGHT: i32 = 24 * 60;
+/// The break between two tasks of a day.
+const BREAK: i32 = 10;
 
 impl InstanceBuilder<'_> {
     /// Sets the times of the days that have a main part: what stands before it ends when it starts, what stands after it
@@ -44,6 +46,8 @@ impl InstanceBuilder<'_> {
             if let Some(main) = main {
                 self.set_earlier_times(day, &places[..=main]);
                 self.set_later_times(day, &places[main..]);
+            } else {
+                self.set_crowded_times(day, &places);
             }
         }
     }
@@ -87,6 +91,30 @@ impl InstanceBuilder<'_> {
         Some(main)
     }
 
+    /// More than the hours of a day hold begins earlier: the evening before a trip begins in the afternoon.
+    fn set_crowded_times(&mut self, day: Date, places: &[usize]) {
+        let hours = self.inputs.context.calendar.hours_on(day);
+        let (Some(first), Some(last)) = (hours.first(), hours.last()) else { return };
+        let minutes = |place: &usize| {
+            i32::try_from(self.plan.nodes[*place].work_minutes()).unwrap_or(MIDNIGHT)
+        };
+        let sum: i32 = places.iter().map(minutes).sum();
+        let (from, until) = (minute_of(first.start), minute_of(last.end));
+        let breaks = BREAK * i32::try_from(places.len().saturating_sub(1)).unwrap_or(0);
+        if places.len() < 2 || sum + breaks <= until - from {
+            return;
+        }
+        let mut start = from.min(until.max(EVENING_END) - sum).max(EARLIEST);
+        let lengths: Vec<i32> = places.iter().map(minutes).collect();
+        for (&place, length) in places.iter().zip(lengths) {
+            if start + length > MIDNIGHT {
+                return;
+            }
+            self.set_start(place, day, start);
+            start += length;
+        }
+    }
+
     fn set_earlier_times(&mut self, day: Date, places: &[usize]) {
         let Some((main, before)) = places.split_last() else { return };
         let Some(mut until) = start_minute(&self.plan.nodes[*main]) else { return };
@@ -125,6 +153,9 @@ impl InstanceBuilder<'_> {
 }
 
 fn start_minute(node: &PlanNode) -> Option<i32> {
-    let time = node.fixed_start?.time?;
-    Some(i32::from(time.hour()) * 60 + i32::from(time.minute()))
+    Some(minute_of(node.fixed_start?.time?))
+}
+
+fn minute_of(time: Time) -> i32 {
+    i32::from(time.hour()) * 60 + i32::from(time.minute())
 }

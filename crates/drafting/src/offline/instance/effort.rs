@@ -94,7 +94,11 @@ impl InstanceBuilder<'_> {
                 Some(minutes * task.every.map_or(1.0, |_| often()))
             })
             .sum();
-        let left = (f64::from(stated) * 0.9 - fixed / weeks) * 0.9;
+        // Days off take their part of the weeks.
+        let span = self.inputs.span;
+        let full = f64::from(stated) * f64::from(span.days) / 7.0;
+        let open = (f64::from(span.capacity) / full.max(1.0)).min(1.0);
+        let left = (f64::from(stated) * open * 0.95 - fixed / weeks) * 0.95;
         left.max(f64::from(usual) * LEAST_RHYTHM).min(f64::from(usual))
     }
 

@@ -23,6 +23,8 @@ pub(in super::super) enum InstanceLag {
 pub(super) enum WaitPolicy {
     Keep,
     Halve,
+    /// There are days for what takes months: whoever is asked today is asked for an answer tomorrow.
+    Press,
 }
 
 /// A link whose lag is not yet in minutes.
@@ -106,6 +108,7 @@ impl InstanceLag {
             (LinkKind::FS, WaitPolicy::Keep) => minutes,
             // Somebody who answers within two weeks answers within one when asked.
             (LinkKind::FS, WaitPolicy::Halve) => minutes.min(DAY.max(minutes / 2 / DAY * DAY)),
+            (LinkKind::FS, WaitPolicy::Press) => minutes.min(DAY / 2),
             _ => 0,
         };
         Self::Elapsed { minutes, least: link.least.map_or(usual, in_minutes) }

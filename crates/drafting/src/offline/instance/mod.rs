@@ -7,6 +7,8 @@ mod amounts;
 mod dates;
 mod day_times;
 mod effort;
+mod event_days;
+mod late_looks;
 mod link;
 mod nodes;
 mod opening_hours;
@@ -28,6 +30,7 @@ use super::wording::BlueprintWording;
 
 pub(super) use dates::{AnchorCalendar, add_days, days_between};
 pub(super) use effort::count_value;
+pub(super) use event_days::event_length;
 use link::WaitPolicy;
 pub(super) use link::{InstanceLag, InstanceLink, bridge_links};
 pub(super) use opening_hours::has_office_errands;
@@ -36,6 +39,12 @@ pub(super) use topic::PhaseTopic;
 
 /// The share of a kind's own time below which its waiting times are cut.
 const SHORT_RATIO: f64 = 0.75;
+
+/// The share below which everybody is asked for an answer by the next day.
+const PRESSED_RATIO: f64 = 0.15;
+
+/// A plan of fewer days can't wait for weekends.
+const SHORT_SPAN: u32 = 13;
 
 /// The id of the top node.
 pub(super) const ROOT: &str = "goal";
@@ -71,7 +80,13 @@ pub(super) fn build_instance(inputs: InstanceInputs<'_>) -> BlueprintInstance {
     // What needs no office stays out of the hours that are only there for offices.
     let evenings = opening_hours::has_office_errands(inputs.blueprint)
         .then_some(PreferredTime::EveningsAndWeekends);
-    root.preferred_time = inputs.blueprint.prefer.to_preferred_time().or(evenings);
+    let wanted = inputs.blueprint.prefer.to_preferred_time().or(evenings);
+    // A week that is stated has evenings besides its weekend.
+    let short = inputs.span.days < SHORT_SPAN && inputs.goal.working_times.is_empty();
+    root.preferred_time = match wanted {
+        Some(PreferredTime::Weekends) if short => Some(PreferredTime::EveningsAndWeekends),
+        wanted => wanted,
+    };
     let mut builder = InstanceBuilder {
         inputs,
         topics: pack.map(|pack| pack.topics.as_slice()).unwrap_or_default(),
@@ -161,11 +176,14 @@ impl<'a> InstanceBuilder<'a> {
         }
         self.remove_empty_groups();
         self.resolve_links();
+        self.leave_out_late_looks();
         self.arrange_rounds();
         self.add_finish_milestone(root, &mut lanes);
         self.hold_back_early_work();
         self.set_times_of_day();
         self.use_stated_amounts();
+        let InstanceInputs { goal, blueprint, .. } = self.inputs;
+        super::side_remarks::add_remarks(&mut self.plan.nodes, goal, blueprint);
     }
 
     /// Assigns a node its stream and position, and links it to its predecessors.
@@ -227,13 +245,17 @@ impl<'a> InstanceBuilder<'a> {
             let there = days_between(span.start, span.day.unwrap_or(span.last_day)) + 1;
             let usual =
                 units::format_counted((*self.inputs.blueprint.weeks.get_ref()).into(), "week");
+            let cut = if ratio < PRESSED_RATIO {
+                "so people have to answer by the next day; a later date leaves them more time"
+            } else {
+                "so waiting times are cut, some to half; a later date keeps them"
+            };
             self.plan.notes.push(format!(
-                "There are {} for what usually takes {usual}, so waiting times are cut, some to half; a later date keeps \
-                 them.",
+                "There are {} for what usually takes {usual}, {cut}.",
                 units::format_counted(usize::try_from(there).unwrap_or(usize::MAX), "day")
             ));
         }
-        WaitPolicy::Halve
+        if ratio < PRESSED_RATIO { WaitPolicy::Press } else { WaitPolicy::Halve }
     }
 
     /// Returns the nodes that a key stands for. The depth ends files in which parts that are left out refer in circles.

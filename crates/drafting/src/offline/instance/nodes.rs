@@ -5,7 +5,7 @@ use planwright_model::outline::MAIN_STREAM;
 use planwright_model::{NodeType, PlanDate, PlanNode, Role};
 
 use super::super::blueprint::{BlueprintGroup, BlueprintTask, CountSplit};
-use super::super::usual_hours;
+use super::super::{facts, usual_hours};
 use super::dates::add_days;
 use super::effort::count_value;
 use super::link::InstanceLink;
@@ -29,6 +29,15 @@ pub(super) struct TaskCopy<'a> {
     pub(super) follows_copy: bool,
     /// The number of topics that share the time of the task.
     pub(super) sharers: u32,
+    /// Which day of how many it is, if the thing itself takes several.
+    pub(super) event_day: Option<(u32, u32)>,
+}
+
+impl<'a> TaskCopy<'a> {
+    /// A task that is done once.
+    pub(super) fn of(task: &'a BlueprintTask) -> Self {
+        Self { task, group: None, batch: None, follows_copy: false, sharers: 1, event_day: None }
+    }
 }
 
 impl<'a> InstanceBuilder<'a> {
@@ -185,7 +194,7 @@ impl<'a> InstanceBuilder<'a> {
     ) {
         let worded = self.wording.with_topic(topic, number);
         let plain = std::mem::replace(&mut self.wording, worded);
-        let copy = TaskCopy { task, group: Some(group), batch: None, follows_copy: false, sharers };
+        let copy = TaskCopy { group: Some(group), sharers, ..TaskCopy::of(task) };
         self.add_copy(node, id, copy, lanes);
         self.wording = plain;
     }
@@ -218,7 +227,15 @@ impl<'a> InstanceBuilder<'a> {
         }
         let prefix = if parent.level == 1 { String::new() } else { format!("{}.", parent.id) };
         let id = format!("{prefix}t{}", index + 1);
-        let copy = TaskCopy { task, group, batch: None, follows_copy: false, sharers: 1 };
+        let copy = TaskCopy { group, ..TaskCopy::of(task) };
+        if let Some((days, all)) = self.days_of_task(task) {
+            for (place, number) in days.enumerate() {
+                let event_day = Some((number, all)).filter(|_| all > 1);
+                let copy = TaskCopy { event_day, follows_copy: place > 0, ..copy };
+                self.add_copy(parent, format!("{id}-{number}"), copy, lanes);
+            }
+            return;
+        }
         let Some(split) = task.split.as_ref().map(toml::Spanned::get_ref) else {
             self.add_copy(parent, id, copy, lanes);
             return;
@@ -242,7 +259,10 @@ impl<'a> InstanceBuilder<'a> {
         lanes: &mut SiblingLanes,
     ) {
         let task = copy.task;
-        let title = self.wording.fill_title(task.title.get_ref());
+        let mut title = self.wording.fill_title(task.title.get_ref());
+        if let Some((number, all)) = copy.event_day {
+            title = super::super::wording::fit_title(&format!("{title}, day {number} of {all}"));
+        }
         let mut node = PlanNode::new_child(parent, id, NodeType::Task, title);
         node.why = self.wording.fill_text(&task.why);
         node.done_when = self.wording.fill_text(&task.done_when);
@@ -262,6 +282,11 @@ impl<'a> InstanceBuilder<'a> {
             needed.map(|needed| reachable_hours(needed, &self.inputs.context.calendar)).or(wanted);
         node.recurrence = task.every.map(|every| self.task_recurrence(every, task, copy.group));
         self.set_dates(&mut node, task);
+        if let Some((number, _)) = copy.event_day
+            && let Some(date) = &mut node.fixed_start
+        {
+            date.day = add_days(date.day, i64::from(number) - 1);
+        }
         if let Some(effort) = self.task_effort(task, copy.group, copy.batch) {
             let effort = match copy.sharers {
                 0 | 1 => effort,
@@ -274,6 +299,9 @@ impl<'a> InstanceBuilder<'a> {
             // What is longer than a week's hours is cut, unless it has a day of its own.
             let weekly = self.inputs.context.constraints.weekly_minutes.unwrap_or(u32::MAX);
             node.in_one_piece &= node.fixed_start.is_some() || effort.likely() <= weekly;
+            let daily = facts::daily_minutes(self.inputs.goal, self.inputs.blueprint);
+            node.in_one_piece &=
+                node.fixed_start.is_some() || daily.is_none_or(|most| effort.likely() <= most);
             self.plan.efforts.insert(node.id.clone(), effort);
         }
         self.register_key(task.key.as_ref(), &node);

@@ -3,19 +3,22 @@
 use jiff::civil::{Date, Time};
 
 use planwright_model::{
-    PlanCalendar, PreferredTime, Recurrence, RecurrenceByDay, RecurrenceFrequency, Weekday,
+    PlanCalendar, PreferredTime, Recurrence, RecurrenceByDay, RecurrenceFrequency, Role, Weekday,
     WeeklyHours,
 };
 use planwright_schedule::calendar::RecurrenceRule;
 
 use super::super::blueprint::{
-    BlueprintGroup, BlueprintRepeat, BlueprintRepeatUnit, BlueprintTask, parse_time_of_day,
+    BlueprintGroup, BlueprintRepeat, BlueprintRepeatUnit, BlueprintTask, CalendarSpan,
+    parse_time_of_day,
 };
 use super::super::facts;
 use super::super::goal::{CadencePeriod, GoalCadence};
 use super::dates::add_days;
 use super::{InstanceBuilder, InstanceInputs};
 
+/// The days that a set-up takes besides its work: for a course to begin, or for what was ordered.
+const SET_UP_DAYS: f64 = 4.0;
 /// The days before the end of a plan in which no period of repeated work begins.
 const SPARE_DAYS: i64 = 3;
 
@@ -49,8 +52,27 @@ impl InstanceBuilder<'_> {
         // "8 episodes" are eight rounds, and no more.
         if let Some(rounds) = facts::stated_rounds(goal, blueprint).filter(|_| first) {
             found.count = Some(rounds);
+        } else if first && !blueprint.is_routine() {
+            found.count = found.count.or_else(|| self.usual_rounds(&found));
         }
         found
+    }
+
+    /// Returns how many rounds a series has in its usual weeks, whatever hours the person has: more hours begin it earlier,
+    /// and do not add a round.
+    fn usual_rounds(&self, found: &Recurrence) -> Option<u32> {
+        let InstanceInputs { context, blueprint, .. } = self.inputs;
+        if !facts::can_lengthen_span(context, blueprint) {
+            return None;
+        }
+        let setup = blueprint.tasks.iter().filter(|task| task.role == Role::Setup);
+        let minutes: u32 =
+            setup.filter_map(|task| task.effort.as_ref()).map(|own| own.get_ref().likely()).sum();
+        let weekly = facts::LEAST_WEEKLY;
+        let before = (f64::from(minutes) * 7.0 / f64::from(weekly)).ceil() as u32;
+        let period = found.freq.in_days() * u32::from(found.interval.max(1));
+        let days = u32::from(*blueprint.weeks.get_ref()) * 7;
+        Some((days.saturating_sub(before) / period.max(1)).max(2).saturating_sub(1))
     }
 
     /// Returns the recurrence of a task: from the start of its phase to its end, or between its own anchors.
@@ -73,10 +95,10 @@ impl InstanceBuilder<'_> {
             (found.from, found.until) = (Some(from), Some(until));
         }
         if let Some(from) = &task.from {
-            found.from = Some(self.anchors.resolve(from.get_ref()));
+            found.from = Some(self.anchors.resolve_repeated(from.get_ref()));
         }
         if let Some(until) = &task.until {
-            found.until = Some(self.anchors.resolve(until.get_ref()));
+            found.until = Some(self.anchors.resolve_repeated(until.get_ref()));
         }
         self.limit_to_span(
             &mut found,
@@ -228,6 +250,31 @@ impl InstanceBuilder<'_> {
         self.phase_window_within(group, span.days, span.last_day)
     }
 
+    /// Returns the percent of the span that the phases before any rhythm have, and those that they need. A few hours of
+    /// set-up do not take a month, however long the course is.
+    fn opening_share(&self, days: u32) -> (f64, f64) {
+        let file = self.inputs.blueprint;
+        let Some(weekly) = file.weekly.as_ref().map(|weekly| *weekly.get_ref()) else {
+            return (0.0, 0.0);
+        };
+        let repeats = |phase: &&BlueprintGroup| {
+            phase.all_tasks().iter().any(|task| task.every.is_some() || task.share.is_some())
+        };
+        let opening: Vec<&BlueprintGroup> =
+            file.phases.iter().take_while(|phase| !repeats(phase)).collect();
+        let share: u32 = opening.iter().filter_map(|phase| phase.weeks_share).sum();
+        let tasks = opening.iter().flat_map(|phase| phase.all_tasks());
+        let (minutes, waits) = tasks.fold((0, 0), |(minutes, waits), task| {
+            let own = task.effort.as_ref().map_or(0, |own| own.get_ref().likely());
+            let lags = task.after.iter().flatten().filter_map(|link| link.lag);
+            (minutes + own, waits + lags.map(CalendarSpan::in_days).max().unwrap_or(0))
+        });
+        let weeks = f64::from(minutes) / f64::from(weekly.max(1));
+        let open = weeks * 7.0 * 1.2 + f64::from(waits) + SET_UP_DAYS;
+        let share = f64::from(share);
+        (share, share.min(open * 100.0 / f64::from(days.max(1))))
+    }
+
     fn phase_window_within(
         &self,
         group: &BlueprintGroup,
@@ -241,7 +288,15 @@ impl InstanceBuilder<'_> {
         let share = |phase: &BlueprintGroup| f64::from(phase.weeks_share.unwrap_or(0));
         let before: f64 = phases[..place].iter().map(share).sum();
         let start = self.inputs.span.start;
-        let at = |percent: f64| add_days(start, (f64::from(days) * percent / 100.0).round() as i64);
+        let (opening, needed) = self.opening_share(days);
+        // What the first phase does not need belongs to the others.
+        let moved = |percent: f64| match percent {
+            percent if percent <= opening => percent.min(needed),
+            percent => needed + (percent - opening) * (100.0 - needed) / (100.0 - opening).max(1.0),
+        };
+        let at = |percent: f64| {
+            add_days(start, (f64::from(days) * moved(percent) / 100.0).round() as i64)
+        };
         let until = add_days(at(before + share(group)), -1).min(last_day);
         Some((at(before), until.max(at(before))))
     }

@@ -13,8 +13,9 @@ use super::{InstanceBuilder, SiblingLanes, dates};
 
 /// Half a day of elapsed time: the next session falls on another day.
 const NEXT_DAY: i32 = 12 * 60;
-/// A week of elapsed time.
-const NEXT_WEEK: i32 = 7 * 24 * 60;
+/// What lies at least between the starts of two weeks; each week has its own first day, so one that began late does not
+/// push the others.
+const NEXT_WEEK: i32 = 4 * 24 * 60;
 /// The longest session in the days before the race.
 const LAST_WEEK_MINUTES: u32 = 40;
 /// The days of one, two, three … sessions a week. With four and more, two of them follow each other.
@@ -123,14 +124,15 @@ impl<'a> InstanceBuilder<'a> {
             self.link_to_previous_week(&week.id);
         }
         let goes_on = |(_, task): &&(usize, &'a BlueprintTask)| {
-            let until = task.until.as_ref().map(|until| self.anchors.resolve(until.get_ref()));
+            let until =
+                task.until.as_ref().map(|until| self.anchors.resolve_repeated(until.get_ref()));
             until.is_none_or(|until| first_day <= until)
         };
         let mut sessions: Vec<&(usize, &'a BlueprintTask)> =
             sessions.iter().filter(goes_on).collect();
         // The last days have every other day free.
         let most = if days_left < 7 { (days_left as usize / 2).max(1) } else { 7 };
-        sessions.truncate(most);
+        keep_main_sessions(&mut sessions, most.min(self.open_days(first_day, days_left)));
         let weights: Vec<u32> = sessions.iter().map(|(_, task)| task.share.unwrap_or(1)).collect();
         let mut inner = SiblingLanes::default();
         let minutes = sizing::training_week(load, &weights);
@@ -143,8 +145,7 @@ impl<'a> InstanceBuilder<'a> {
             let minutes = if last_days { minutes.min(LAST_WEEK_MINUTES) } else { minutes };
             let id = format!("{}.t{}", week.id, place + 1);
             let before = self.plan.links.len();
-            let copy =
-                TaskCopy { task, group: Some(group), batch: None, follows_copy: true, sharers: 1 };
+            let copy = TaskCopy { group: Some(group), follows_copy: true, ..TaskCopy::of(task) };
             self.add_copy(&week, id, copy, &mut inner);
             if let Some(node) = self.plan.nodes.last_mut() {
                 node.estimate_minutes = Some(minutes);
@@ -164,10 +165,22 @@ impl<'a> InstanceBuilder<'a> {
         }
     }
 
+    /// Returns how many days of a week have hours: whoever trains on three days has three sessions.
+    fn open_days(&self, first: Date, days_left: u32) -> usize {
+        let calendar = &self.inputs.context.calendar;
+        let last = if days_left < 7 { days_left.saturating_sub(1) } else { 7 };
+        let dates = (0..i64::from(last)).map(|offset| dates::add_days(first, offset));
+        let count = dates.filter(|date| calendar.has_hours_on(*date)).count();
+        if days_left < 7 { count } else { count.max(1) }
+    }
+
     /// Returns the days of the sessions of a week, with days of rest in between and the longest session on the weekend;
     /// none if the days that are left hold too few.
     fn session_days(&self, first: Date, days_left: u32, weights: &[u32]) -> Vec<Option<Date>> {
         let count = weights.len();
+        if count == 0 {
+            return Vec::new();
+        }
         let calendar = &self.inputs.context.calendar;
         let open = |day: &Weekday| calendar.working.get(day).is_some_and(|hours| !hours.is_empty());
         let usual = WEEK_PATTERNS.get(count.saturating_sub(1)).copied().unwrap_or(&Weekday::ALL);
@@ -179,11 +192,17 @@ impl<'a> InstanceBuilder<'a> {
         // The day of the race and the one before it are free.
         let last = if days_left < 7 { days_left.saturating_sub(1) } else { 7 };
         let dates = (0..i64::from(last)).map(|offset| dates::add_days(first, offset));
-        let mut dates: Vec<Date> =
-            dates.filter(|date| week.contains(&Weekday::from_date(*date))).collect();
+        // On a holiday nobody trains, and the weeks after it stay where they are.
+        let fits =
+            |date: &Date| week.contains(&Weekday::from_date(*date)) && calendar.has_hours_on(*date);
+        let mut dates: Vec<Date> = dates.filter(fits).collect();
         if dates.len() < count {
-            let other = (0..i64::from(last)).step_by(2);
-            dates = other.map(|offset| dates::add_days(first, offset)).collect();
+            let all = (0..i64::from(last)).map(|offset| dates::add_days(first, offset));
+            dates = all.filter(|date| calendar.has_hours_on(*date)).collect();
+            // Every other day, if there are days enough.
+            if dates.len() >= 2 * count {
+                dates = dates.into_iter().step_by(2).collect();
+            }
         }
         if dates.len() < count {
             return vec![None; count];
@@ -212,4 +231,27 @@ impl<'a> InstanceBuilder<'a> {
             why: "each week's load belongs to its own week".to_owned(),
         });
     }
+}
+
+/// Keeps the sessions with the largest shares of the week, in their order.
+fn keep_main_sessions(sessions: &mut Vec<&(usize, &BlueprintTask)>, most: usize) {
+    if sessions.len() <= most {
+        return;
+    }
+    let mut shares: Vec<u32> = sessions.iter().map(|(_, task)| task.share.unwrap_or(0)).collect();
+    shares.sort_unstable_by(|a, b| b.cmp(a));
+    let least = shares.get(most.saturating_sub(1)).copied().unwrap_or(0);
+    // The larger ones first, so that equals do not take their places.
+    let larger = sessions.iter().filter(|(_, task)| task.share.unwrap_or(0) > least).count();
+    let mut equals = most.saturating_sub(larger);
+    sessions.retain(|(_, task)| {
+        let share = task.share.unwrap_or(0);
+        let keeps = match share.cmp(&least) {
+            std::cmp::Ordering::Greater => true,
+            std::cmp::Ordering::Equal => equals > 0,
+            std::cmp::Ordering::Less => false,
+        };
+        equals -= usize::from(keeps && share == least);
+        keeps
+    });
 }

@@ -19,6 +19,8 @@ pub(super) struct GoalTerm {
     pub(super) factor: f64,
     /// Whether it says something about the kind of plan.
     pub(super) telling: bool,
+    /// Whether it only says when.
+    pub(super) is_time: bool,
 }
 
 /// Words after which the goal says what it is about, or what for.
@@ -38,8 +40,16 @@ pub(super) fn goal_terms(goal: &Goal, verb: usize) -> Vec<GoalTerm> {
     let mut terms: Vec<GoalTerm> = Vec::new();
     let listed = goal.cadence.as_ref().is_some_and(|cadence| !cadence.on.is_empty());
     for (place, word) in goal.folded_words().iter().enumerate() {
-        if has_object && goal.is_clause_start(place) {
-            factor = if is_remark(goal, place) { ASIDE_FACTOR } else { factor.max(BEHIND_FACTOR) };
+        if place == 0 && opens_with_remark(goal) {
+            factor = ASIDE_FACTOR;
+        } else if goal.is_clause_start(place) && place > 0 && !has_object {
+            factor = 1.0;
+        } else if has_object && goal.is_clause_start(place) {
+            factor = if is_remark(goal, place) || is_wish(goal, place) {
+                ASIDE_FACTOR
+            } else {
+                factor.max(BEHIND_FACTOR)
+            };
         }
         let before =
             place.checked_sub(1).and_then(|at| terms.get(at)).map(|term| term.text.as_str());
@@ -53,7 +63,8 @@ pub(super) fn goal_terms(goal: &Goal, verb: usize) -> Vec<GoalTerm> {
         has_object |= telling && place > verb;
         // "Wed" in a list of days is no wedding.
         let text = if listed && word.len() == 3 { weekday_word(word) } else { word };
-        terms.push(GoalTerm { text: text.to_owned(), factor, telling });
+        let is_time = goal.is_time_word(place);
+        terms.push(GoalTerm { text: text.to_owned(), factor, telling, is_time });
         let aside =
             ASIDE.contains(&word.as_str()) || (has_object && ASIDE_BEHIND.contains(&word.as_str()));
         if aside {
@@ -62,7 +73,8 @@ pub(super) fn goal_terms(goal: &Goal, verb: usize) -> Vec<GoalTerm> {
     }
     // "go to Japan" is a trip, though it does not say so.
     if goal.is_journey() && terms.iter().all(|term| term.text != "trip") {
-        terms.push(GoalTerm { text: "trip".to_owned(), factor: 1.0, telling: false });
+        let text = "trip".to_owned();
+        terms.push(GoalTerm { text, factor: 1.0, telling: false, is_time: false });
     }
     terms
 }
@@ -121,6 +133,112 @@ fn is_remark(goal: &Goal, place: usize) -> bool {
     let named = clause.iter().take(5).any(|word| REMARK_VERBS.contains(&word.as_str()));
     (opened || named) && !contains(&AIMS)
 }
+
+/// Returns whether a goal says how things are before it says what is to be done: "our lease ends in April, find a
+/// bigger place".
+fn opens_with_remark(goal: &Goal) -> bool {
+    let words = goal.folded_words();
+    let next = (1..words.len()).find(|at| goal.is_clause_start(*at));
+    next.is_some_and(|next| is_remark(goal, 0) && is_command(&words[next]))
+}
+
+/// Returns whether a clause behind a command wishes for something beside it: "redo the kitchen, we need to keep cooking".
+fn is_wish(goal: &Goal, place: usize) -> bool {
+    let words = goal.folded_words();
+    is_command(&words[0]) && REMARK_OPENERS.contains(&words[place].as_str())
+}
+
+fn is_command(word: &str) -> bool {
+    COMMANDS.contains(&word)
+}
+
+/// Verbs that a goal begins with.
+const COMMANDS: [&str; 84] = [
+    "add",
+    "adopt",
+    "apply",
+    "arrange",
+    "ask",
+    "book",
+    "bring",
+    "build",
+    "buy",
+    "call",
+    "cancel",
+    "change",
+    "choose",
+    "clean",
+    "clear",
+    "convert",
+    "cook",
+    "create",
+    "cut",
+    "declutter",
+    "digitize",
+    "do",
+    "file",
+    "find",
+    "finish",
+    "fix",
+    "get",
+    "give",
+    "grow",
+    "hand",
+    "hire",
+    "host",
+    "implement",
+    "improve",
+    "install",
+    "introduce",
+    "launch",
+    "learn",
+    "lose",
+    "make",
+    "migrate",
+    "move",
+    "negotiate",
+    "onboard",
+    "open",
+    "organise",
+    "organize",
+    "paint",
+    "pass",
+    "pay",
+    "plan",
+    "plant",
+    "prepare",
+    "present",
+    "publish",
+    "put",
+    "quit",
+    "read",
+    "record",
+    "redo",
+    "reduce",
+    "register",
+    "remodel",
+    "renew",
+    "renovate",
+    "rent",
+    "repair",
+    "replace",
+    "run",
+    "save",
+    "sell",
+    "set",
+    "ship",
+    "sort",
+    "start",
+    "stop",
+    "study",
+    "submit",
+    "switch",
+    "take",
+    "teach",
+    "train",
+    "upgrade",
+    "write",
+];
 
 /// Returns whether a noun is an action, so that its object follows "of": "the renovation of the bathroom".
 fn is_action_noun(word: &str) -> bool {

@@ -19,8 +19,9 @@ use planwright_model::{NodeOrigin, PatternSpec, PatternType};
 
 use super::blueprint::{Blueprint, TemplateLibrary};
 use super::goal::Goal;
+use super::two_halves;
 
-use example_model::ExampleRanking;
+pub(super) use score::is_form_of;
 pub use score::is_match_word;
 
 /// The score from which on a kind is taken without asking.
@@ -101,6 +102,17 @@ pub struct KindPick {
 }
 
 impl KindPick {
+    /// Puts a kind that has both halves of the goal before the others.
+    fn take_joint(&mut self, mut pattern: PatternSpec) {
+        let points = self.best().map_or(1.0, |best| best.points.max(1.0)) * 2.0;
+        pattern.confidence = Some(1.0);
+        let content = self.best().map(|best| best.content.clone()).unwrap_or_default();
+        self.explanations = vec![format!("it matches {}", pattern.kind_label())];
+        self.candidates.insert(0, KindCandidate { pattern, score: 1.0, content, points });
+        self.candidates.truncate(OFFERED);
+        self.verdict = KindVerdict::Sure;
+    }
+
     pub fn best(&self) -> Option<&KindCandidate> {
         self.candidates.first()
     }
@@ -120,37 +132,62 @@ impl KindPick {
     }
 }
 
-/// Chooses the kind of plan for a goal.
+/// Chooses the kind of plan for a goal. Where each half of the goal has a kind of its own, it is both of them.
 pub fn select_kind(
     goal: &Goal,
     library: &TemplateLibrary,
     proposals: SubtypeProposals,
 ) -> KindPick {
-    let mut scored = score::score_kinds(goal, library);
-    small_task::weigh_small_kinds(goal, &mut scored);
-    // A stable sort, so that the person's own kinds come first among equals.
-    scored.sort_by(|a, b| b.points.total_cmp(&a.points));
-    let examples = example_model::rank_by_examples(&goal_without_facts(goal));
-    let judged = judge(goal, &scored);
-    let verdict = question_verdict(judged, goal, &scored, &examples);
-    let explanations = explain(&scored, verdict);
-    let mut candidates: Vec<KindCandidate> = scored
-        .iter()
-        .filter(|found| found.points > 0.0)
-        .take(OFFERED)
-        .map(|found| KindCandidate::from_blueprint(found.file, found.score(), found.points))
-        .collect();
-    if verdict == KindVerdict::Unsure {
-        if judged == KindVerdict::Sure {
-            limit_scores(&mut candidates);
-        }
-        offer_likely_kinds(library, &examples, &mut candidates);
+    let mut pick = select_one_kind(goal, library);
+    if pick.verdict != KindVerdict::Unclear
+        && goal.proposed.is_none()
+        && let Some(joint) = two_halves::joint_pattern(goal, library)
+    {
+        pick.take_joint(joint);
     }
-    add_broad_kinds(library, &mut candidates);
-    let mut pick = KindPick { verdict, candidates, explanations };
     propose_subtype(&mut pick, goal, proposals);
     pick
 }
+
+/// Chooses one kind for a goal.
+pub(super) fn select_one_kind(goal: &Goal, library: &TemplateLibrary) -> KindPick {
+    let scored = score_all_kinds(goal, library);
+    let verdict = judge(goal, &scored);
+    let explanations = explain(&scored, verdict);
+    let mut candidates: Vec<KindCandidate> = scored
+        .iter()
+        .take(OFFERED)
+        .map(|found| KindCandidate::from_blueprint(found.file, found.score(), found.total()))
+        .collect();
+    if verdict == KindVerdict::Unsure {
+        limit_scores(&mut candidates);
+    }
+    add_broad_kinds(library, &mut candidates);
+    KindPick { verdict, candidates, explanations }
+}
+
+/// Returns the kinds that a goal may mean, the likeliest first.
+fn score_all_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<score::ScoredKind<'a>> {
+    let examples = example_model::rank_by_examples(&goal_without_facts(goal));
+    let mut scored = score::score_kinds(goal, library, &examples);
+    small_task::weigh_small_kinds(goal, &mut scored);
+    // A stable sort, so that the person's own kinds come first among equals.
+    scored.sort_by(|a, b| b.total().total_cmp(&a.total()));
+    reward_lead(&mut scored);
+    scored
+}
+
+/// A kind that leaves all others far behind is surer than its points say.
+fn reward_lead(scored: &mut [score::ScoredKind<'_>]) {
+    let second = scored.get(1).map_or(0.0, score::ScoredKind::total);
+    if let Some(best) = scored.first_mut().filter(|best| second < CLEAR_LEAD * best.total()) {
+        best.support += LEAD_POINTS;
+    }
+}
+
+/// The share of the best that the second has at most behind a clear lead, and what such a lead is worth.
+const CLEAR_LEAD: f64 = 0.6;
+const LEAD_POINTS: f64 = 1.5;
 
 fn judge(goal: &Goal, scored: &[score::ScoredKind<'_>]) -> KindVerdict {
     // In a page of text some words fit any kind.
@@ -160,14 +197,15 @@ fn judge(goal: &Goal, scored: &[score::ScoredKind<'_>]) -> KindVerdict {
     let (best, second) = match scored {
         [] => return substance::verdict_without_kind(goal),
         [best] => (best, 0.0),
-        [best, second, ..] => (best, second.points),
+        [best, second, ..] => (best, second.total()),
     };
+    let weak = best.points < WEAK_POINTS && substance::is_vague(goal);
     if goal.proposed.is_some() {
         KindVerdict::Sure
-    } else if best.points <= 0.0 || (best.score() < LEAST_SCORE && substance::is_vague(goal)) {
+    } else if weak || (best.score() < LEAST_SCORE && !substance::says_enough(goal)) {
         substance::verdict_without_kind(goal)
     } else if best.score() < SURE_SCORE
-        || second > NEAR_SHARE * best.points
+        || second > NEAR_SHARE * best.total()
         || !best.is_central
         || is_bare_noun(goal, best)
     {
@@ -177,88 +215,47 @@ fn judge(goal: &Goal, scored: &[score::ScoredKind<'_>]) -> KindVerdict {
     }
 }
 
-/// The places of the examples' ranking in which a kind must be to be taken without a question. Of 200 goals that no
-/// example had, match words alone took 32 wrong kinds and 56 right ones; with six to ten places 18 to 23 and 54 to 55.
-const CONFIRMED_PLACES: usize = 8;
+/// The points of match words below which a goal of empty words is not planned.
+const WEAK_POINTS: f64 = 3.0;
 
-/// Asks where the words of the whole goal lead elsewhere than the match words.
-fn question_verdict(
-    verdict: KindVerdict,
-    goal: &Goal,
-    scored: &[score::ScoredKind<'_>],
-    examples: &ExampleRanking,
-) -> KindVerdict {
-    let Some(best) = scored.first() else { return verdict };
-    let place = examples.place(&best.file.name);
-    let words = goal.folded_words().iter().filter(|word| substance::is_telling(goal, word)).count();
-    let doubted = words >= DOUBTED_WORDS && place.is_some_and(|place| place >= CONFIRMED_PLACES);
-    match verdict {
-        KindVerdict::Sure if doubted && goal.proposed.is_none() => KindVerdict::Unsure,
-        verdict => verdict,
-    }
-}
+/// What remains of the weight of words that a goal says beside, for the examples.
+const ASIDE_WEIGHT: f32 = 0.35;
 
-/// The score of a kind that only the examples lead to: it is offered, and never drafted without an answer.
-const LIKELY_SCORE: f64 = 0.25;
-
-/// The words of a goal without those that say when, where and for how much: they stand in goals of every kind.
-fn goal_without_facts(goal: &Goal) -> String {
+/// The words of a goal without those that say when, where and for how much, which stand in goals of every kind; what the
+/// goal says beside weighs less.
+fn goal_without_facts(goal: &Goal) -> Vec<(String, f32)> {
     use super::goal::GoalPhraseKind as Kind;
     let is_fact = |kind: Kind| {
-        !matches!(kind, Kind::Count(_) | Kind::Companions | Kind::Given | Kind::Direction)
+        !matches!(
+            kind,
+            Kind::Count(_) | Kind::Companions | Kind::Given | Kind::Direction | Kind::Target
+        )
     };
-    let mut text = goal.text.clone();
-    let mut facts: Vec<_> = goal
-        .phrases()
-        .iter()
-        .filter(|phrase| is_fact(phrase.kind))
-        .map(|phrase| phrase.span.clone())
-        .collect();
-    facts.sort_by_key(|span| std::cmp::Reverse(span.start));
-    for span in facts {
-        if text.get(span.clone()).is_some() {
-            text.replace_range(span, " ");
-        }
-    }
-    text
+    let covered = |place: usize| {
+        let Some(span) = goal.word_span(place) else { return false };
+        let covers = |phrase: &super::goal::GoalPhrase| {
+            is_fact(phrase.kind) && phrase.span.start <= span.start && span.end <= phrase.span.end
+        };
+        goal.phrases().iter().any(covers)
+    };
+    let verb = main_verb::MainVerb::find(goal);
+    let terms = goal_terms::goal_terms(goal, verb.place);
+    let words = goal.folded_words().iter().enumerate().filter(|(place, _)| !covered(*place));
+    words
+        .map(|(place, word)| {
+            let aside =
+                terms.get(place).is_some_and(|term| term.factor <= goal_terms::ASIDE_FACTOR);
+            (word.clone(), if aside { ASIDE_WEIGHT } else { 1.0 })
+        })
+        .collect()
 }
 
-/// The telling words from which on the examples may speak against a kind: a few words are what match words are for.
-const DOUBTED_WORDS: usize = 4;
-
-/// Kinds that the examples speak against are not sure, whatever their words score.
+/// A kind that is asked about is not sure, whatever its words score.
 fn limit_scores(candidates: &mut [KindCandidate]) {
     for candidate in candidates {
         candidate.score = candidate.score.min(SURE_SCORE - 0.01);
         candidate.pattern.confidence = Some(candidate.score);
     }
-}
-
-/// How many kinds that match words lead to come before those of the examples.
-const MATCHED_FIRST: usize = 3;
-
-/// Adds the kinds that the examples lead to, behind the best of those that match words found.
-fn offer_likely_kinds(
-    library: &TemplateLibrary,
-    examples: &ExampleRanking,
-    candidates: &mut Vec<KindCandidate>,
-) {
-    let rest = candidates.split_off(candidates.len().min(MATCHED_FIRST));
-    let least = candidates.last().map_or(LIKELY_SCORE, |last| last.score.min(LIKELY_SCORE));
-    for name in examples.best_names(OFFERED) {
-        let known = candidates.iter().any(|candidate| candidate.name() == *name);
-        if let Some(file) = library.named_blueprint(name).filter(|_| !known) {
-            candidates.push(KindCandidate::from_blueprint(file, least, 0.0));
-        }
-    }
-    for mut candidate in rest {
-        let known = candidates.iter().any(|found| found.name() == candidate.name());
-        candidate.score = candidate.score.min(least);
-        if !known {
-            candidates.push(candidate);
-        }
-    }
-    candidates.truncate(OFFERED);
 }
 
 /// Returns whether the goal is one telling word that does not decide alone: "the kitchen" may be anything.
@@ -272,7 +269,7 @@ fn is_bare_noun(goal: &Goal, best: &score::ScoredKind<'_>) -> bool {
 const BARE_NOUN_POINTS: f64 = 8.0;
 
 fn explain(scored: &[score::ScoredKind<'_>], verdict: KindVerdict) -> Vec<String> {
-    let Some(best) = scored.first().filter(|best| best.points > 0.0) else {
+    let Some(best) = scored.first() else {
         return vec!["no word of the goal leads to a kind of plan".to_owned()];
     };
     let mut told = vec![match verdict {
@@ -352,9 +349,7 @@ pub fn own_steps_pattern() -> PatternSpec {
     spec
 }
 
-/// Returns the blueprints that a word of the goal leads to, best first.
+/// Returns the blueprints that a goal may mean, best first.
 pub fn rank_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<&'a Blueprint> {
-    let mut scored = score::score_kinds(goal, library);
-    scored.sort_by(|a, b| b.points.total_cmp(&a.points));
-    scored.into_iter().map(|found| found.file).collect()
+    score_all_kinds(goal, library).into_iter().map(|found| found.file).collect()
 }

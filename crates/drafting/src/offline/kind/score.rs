@@ -1,4 +1,4 @@
-//! Points of a blueprint for the words of a goal and for what was read from it.
+//! Points of a blueprint for the words of a goal, for what was read from it, and for example goals that are alike.
 
 use std::ops::Range;
 
@@ -6,11 +6,16 @@ use planwright_model::PatternType;
 
 use super::super::blueprint::{Blueprint, TemplateLibrary};
 use super::super::goal::Goal;
+use super::example_model::ExampleRanking;
 use super::goal_terms::{ASIDE_FACTOR, GoalTerm, goal_terms};
 use super::main_verb::MainVerb;
 
-/// The points at which a kind is certain.
+/// The points from which on match words are certain; more do not outweigh the examples.
 const FULL_POINTS: f64 = 10.0;
+/// The points that examples add to the kind that they fit best.
+const EXAMPLE_POINTS: f64 = 8.5;
+/// The points at which a score ends.
+const CERTAIN_POINTS: f64 = 14.0;
 /// The factor of the person's own blueprints: who wrote one for a word wants it used.
 const OWN_FACTOR: f64 = 2.0;
 /// What remains of the points of a kind that does something else than the goal's verb.
@@ -19,6 +24,13 @@ const OTHER_VERB_FACTOR: f64 = 0.5;
 /// What remains of the points of a kind if the goal has none of the words that it needs.
 const MISSING_NEED_FACTOR: f64 = 0.3;
 
+/// What points above certainty count: several sure words still tell two kinds apart.
+const SURPLUS: f64 = 0.1;
+
+/// What remains of the points of a kind that a word of the goal rules out, and of what examples add: they know the word too.
+const RULED_OUT_FACTOR: f64 = 0.1;
+const RULED_OUT_SUPPORT: f64 = 0.7;
+
 /// What remains of a score if the kind knows none of the goal's telling words.
 const UNKNOWN_FACTOR: f64 = 0.7;
 
@@ -26,8 +38,10 @@ const UNKNOWN_FACTOR: f64 = 0.7;
 #[derive(Clone, Debug)]
 pub(super) struct ScoredKind<'a> {
     pub(super) file: &'a Blueprint,
-    /// Not limited, so that two certain kinds can still be compared.
+    /// For match words and for what was read. Not limited, so that two certain kinds can still be compared.
     pub(super) points: f64,
+    /// For examples that are alike.
+    pub(super) support: f64,
     pub(super) reasons: Vec<String>,
     /// The share of the goal's telling words that are words of the kind.
     pub(super) coverage: f64,
@@ -35,16 +49,42 @@ pub(super) struct ScoredKind<'a> {
     pub(super) is_central: bool,
     /// Whether a whole phrase of the goal names the kind, whatever its verb is: "paycheck to paycheck".
     is_named: bool,
+    /// Whether the person wrote it.
+    is_own: bool,
 }
 
-impl ScoredKind<'_> {
-    /// From 0 to 1, rounded to three places. Below certainty, words that the kind does not know speak against it:
+impl<'a> ScoredKind<'a> {
+    /// A kind that no match word leads to.
+    fn without_words(file: &'a Blueprint) -> Self {
+        Self {
+            file,
+            points: 0.0,
+            support: 0.0,
+            reasons: Vec::new(),
+            coverage: 0.0,
+            is_central: true,
+            is_named: false,
+            is_own: false,
+        }
+    }
+
+    /// The points for words and examples together. Below certainty, words that the kind does not know speak against it:
     /// "polish the silver" is not about a language.
-    pub(super) fn score(&self) -> f64 {
-        let share = (self.points / FULL_POINTS).clamp(0.0, 1.0);
+    pub(super) fn total(&self) -> f64 {
         let known = UNKNOWN_FACTOR + (1.0 - UNKNOWN_FACTOR) * self.coverage;
-        let score = if share < 1.0 { share * known } else { share };
-        (score * 1000.0).round() / 1000.0
+        let words = match self.points {
+            // Whoever wrote a kind has no examples for it.
+            points if self.is_own => points,
+            points if points < FULL_POINTS => points * known,
+            points => FULL_POINTS + (points - FULL_POINTS) * SURPLUS,
+        };
+        words + self.support
+    }
+
+    /// From 0 to 1, rounded to three places.
+    pub(super) fn score(&self) -> f64 {
+        let share = (self.total() / CERTAIN_POINTS).clamp(0.0, 1.0);
+        (share * 1000.0).round() / 1000.0
     }
 }
 
@@ -55,8 +95,12 @@ const FILLERS: [&str; 13] =
 /// Days that speak for a small kind beside a word of its own.
 const NEAR_DAYS: [&str; 3] = ["today", "tonight", "tomorrow"];
 
-/// Scores every blueprint that at least one word of the goal leads to.
-pub(super) fn score_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<ScoredKind<'a>> {
+/// Scores every blueprint that at least one word of the goal or an example leads to.
+pub(super) fn score_kinds<'a>(
+    goal: &Goal,
+    library: &'a TemplateLibrary,
+    examples: &ExampleRanking,
+) -> Vec<ScoredKind<'a>> {
     let verb = MainVerb::find(goal);
     let terms = goal_terms(goal, verb.place);
     let own = library.own_blueprints().len();
@@ -64,8 +108,23 @@ pub(super) fn score_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<
         .all_blueprints()
         .enumerate()
         .filter_map(|(place, file)| {
-            let mut found = score_words(&terms, file)?;
+            let support =
+                if place < own { 0.0 } else { examples.support(&file.name) * EXAMPLE_POINTS };
+            let by_words = score_words(&terms, file);
+            if by_words.is_none() && support <= 0.0 {
+                return None;
+            }
+            let mut found = by_words.unwrap_or_else(|| ScoredKind::without_words(file));
+            found.support = support;
+            if support > EXAMPLE_POINTS / 2.0 {
+                found.is_central = true;
+                found.reasons.push("examples of it are alike".to_owned());
+            }
             add_reading(goal, &mut found);
+            if is_ruled_out(&terms, file) {
+                found.points *= RULED_OUT_FACTOR;
+                found.support *= RULED_OUT_SUPPORT;
+            }
             if !file.needs.is_empty() && !has_any(&terms, &file.needs) {
                 found.points *= MISSING_NEED_FACTOR;
                 found.reasons.push("the goal does not say that it is wanted".to_owned());
@@ -76,10 +135,18 @@ pub(super) fn score_kinds<'a>(goal: &Goal, library: &'a TemplateLibrary) -> Vec<
             }
             if place < own {
                 found.points *= OWN_FACTOR;
+                found.is_own = true;
             }
             Some(found)
         })
         .collect()
+}
+
+/// Returns whether the goal has a word that rules a kind out, besides those that say when: "weekends only" is no
+/// weekend.
+fn is_ruled_out(terms: &[GoalTerm], file: &Blueprint) -> bool {
+    let meant = |place: Range<usize>| !terms[place].iter().all(|term| term.is_time);
+    file.not.iter().any(|phrase| find_phrase(terms, phrase).is_some_and(meant))
 }
 
 /// Returns where a phrase occurs. Articles of the goal may stand between the words of the phrase.
@@ -106,9 +173,6 @@ fn has_any(terms: &[GoalTerm], phrases: &[String]) -> bool {
 
 /// Adds up the weights of all words and phrases of a kind that occur in the goal.
 fn score_words<'a>(terms: &[GoalTerm], file: &'a Blueprint) -> Option<ScoredKind<'a>> {
-    if has_any(terms, &file.not) {
-        return None;
-    }
     let (mut points, mut soon, mut reasons) = (0.0, 0.0, Vec::new());
     let mut known = vec![false; terms.len()];
     let (mut is_named, mut is_central) = (false, false);
@@ -133,12 +197,25 @@ fn score_words<'a>(terms: &[GoalTerm], file: &'a Blueprint) -> Option<ScoredKind
     let coverage = if all == 0 { 1.0 } else { f64::from(hit) / f64::from(all) };
     // A day alone leads to no kind.
     points += if points > 0.0 { soon } else { 0.0 };
-    (points > 0.0).then_some(ScoredKind { file, points, reasons, coverage, is_central, is_named })
+    (points > 0.0).then_some(ScoredKind {
+        points,
+        reasons,
+        coverage,
+        is_central,
+        is_named,
+        ..ScoredKind::without_words(file)
+    })
 }
+
+/// Words of goals that go on and on, and still lead somewhere.
+const LEARNING: [&str; 14] = [
+    "learn", "improve", "practice", "practise", "study", "train", "training", "course", "lesson",
+    "lessons", "better", "master", "prepare", "lose",
+];
 
 /// Adds what was read from the goal: a rhythm, a direction, counts, hours, a day.
 fn add_reading(goal: &Goal, found: &mut ScoredKind<'_>) {
-    let file = found.file;
+    let (file, by_words) = (found.file, found.points);
     let mut add = |points: f64, reason: &str| {
         found.points = (found.points + points).max(0.0);
         found.reasons.push(reason.to_owned());
@@ -150,6 +227,10 @@ fn add_reading(goal: &Goal, found: &mut ScoredKind<'_>) {
         PatternType::HybridProjectCycle if made => add(4.0, "something is made every time"),
         PatternType::HybridProjectCycle if rhythm => add(1.0, "it has a rhythm"),
         PatternType::MilestoneProject if rhythm => add(-3.0, "it repeats, and this kind does not"),
+        PatternType::ProgressiveAccumulationArc if rhythm && !goal.contains_any(&LEARNING) => {
+            add(-by_words / 2.0, "it repeats, and nobody learns something");
+            found.support /= 2.0;
+        }
         _ => {}
     }
     if goal.from.is_some() && goal.to.is_some() {
@@ -169,6 +250,10 @@ fn add_reading(goal: &Goal, found: &mut ScoredKind<'_>) {
     if goal.weekly_minutes.is_some() && file.weekly.is_some() {
         add(1.0, "it has hours a week");
     }
+    let lasts = file.counts.contains_key("days") || file.counts.contains_key("nights");
+    if goal.event_days.is_some_and(|days| days > 1) && lasts {
+        add(2.0, "it takes several days");
+    }
     if goal.day.is_some() && file.day.is_some() {
         add(1.0, "it has a day");
     }
@@ -181,7 +266,7 @@ pub fn is_match_word(word: &str, file: &Blueprint) -> bool {
 }
 
 /// Returns whether a word is a form of another: the same, its plural, with -s, -ed or -ing, or its British spelling.
-fn is_form_of(word: &str, base: &str) -> bool {
+pub(in super::super) fn is_form_of(word: &str, base: &str) -> bool {
     if word == base {
         return true;
     }

@@ -166,6 +166,11 @@ pub(super) fn is_vague(goal: &Goal) -> bool {
     content_words(goal) == 0
 }
 
+/// Returns whether a goal has words enough to offer kinds for.
+pub(super) fn says_enough(goal: &Goal) -> bool {
+    content_words(goal) > 1
+}
+
 fn content_words(goal: &Goal) -> usize {
     goal.folded_words().iter().filter(|word| !VAGUE.contains(&word.as_str())).count()
 }

@@ -262,7 +262,9 @@ fn combine_changes(
             &DraftView { schedule: None, ..before },
             &DraftView { schedule: None, ..all },
         );
-        let changed = diff.own_changes().any(|row| row.node == *node);
+        let now = DraftView { schedule: talk.schedule.as_deref(), ..all };
+        let is_moved = before.first_day(node) != now.first_day(node);
+        let changed = is_moved || diff.own_changes().any(|row| row.node == *node);
         if !changed || !put_back.insert(node.clone()) {
             return Err(PutBackError::NotChanged { title: title() });
         }

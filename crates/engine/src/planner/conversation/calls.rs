@@ -201,7 +201,7 @@ impl StageConversation<'_> {
             .map(|(number, question)| self.read_question(call.number, number, question))
             .collect();
         let end = StageResult::new(ControllerOutcome::NeedsClarification)
-            .with_event(PlanningEvent::QuestionsFound { questions });
+            .with_event(PlanningEvent::QuestionsFound { questions, sketch: None });
         ToolCallEnd { end: Some(end), ..ToolCallEnd::done("The person is asked.") }
     }
 

@@ -23,6 +23,7 @@ mod workspace;
 
 #[cfg(test)]
 pub(super) use operations::WorkingDraft;
+pub(super) use reports::report_events;
 #[cfg(test)]
 pub(super) use turns::{planning_request, request_digest};
 pub use workspace::{LookOnlyHost, PlanningWorkspace};

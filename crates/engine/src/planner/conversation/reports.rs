@@ -153,7 +153,7 @@ fn limits_changed(talk: &PlanningSlice) -> bool {
 }
 
 /// What follows from reports: they are kept for the card, the requests are settled, and comments are closed.
-pub(super) fn report_events(
+pub(in crate::planner) fn report_events(
     talk: &PlanningSlice,
     reports: Vec<RequestReport>,
 ) -> Vec<PlanningEvent> {

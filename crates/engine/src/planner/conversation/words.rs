@@ -75,7 +75,7 @@ impl StageConversation<'_> {
             choices: Vec::new(),
         };
         StageResult::new(ControllerOutcome::NeedsClarification)
-            .with_event(PlanningEvent::QuestionsFound { questions: vec![question] })
+            .with_event(PlanningEvent::QuestionsFound { questions: vec![question], sketch: None })
     }
 
     fn continue_cut_answer(&mut self, cut: u32, room: u32) -> Option<StageResult> {

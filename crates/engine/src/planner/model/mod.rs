@@ -3,6 +3,7 @@
 mod nodes;
 mod prompt;
 mod roadmap;
+mod weak_draft;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,6 +19,7 @@ use super::tools::{
 use super::{Planner, StageResult, trace};
 use planwright_agents::{ABILITIES, AnswerWatch, journaled_reasoning};
 use planwright_drafting::controller::ControllerOutcome;
+use planwright_drafting::offline::KindVerdict;
 use planwright_llm::cost::CostEstimate;
 use planwright_llm::protocol::{ModelDialogue, ModelReply, PROTOCOL_CHANGED, ProtocolDemotion};
 use planwright_llm::{GenerateRequest, Message, ModelError, ToolCall, ToolChoice, ToolSpec};
@@ -137,6 +139,12 @@ impl Planner {
         {
             return Ok(self.run_stage(talk, now));
         }
+        if let Some(before) = talk.outline.as_deref()
+            && !talk.change_requests.is_empty()
+            && self.reads_all_requests(talk, before, now)
+        {
+            return Ok(self.run_stage(talk, now));
+        }
         let mut work = StageResult::new(ControllerOutcome::Success);
         if talk.outline.is_none() && Self::should_offer_ideas(talk, None, None) {
             work = self.add_model_ideas(client, work, talk, now, say, cancel).await;
@@ -146,6 +154,11 @@ impl Planner {
         } else if self.answered_kind(talk).is_some() {
             let choice = self.choose_kind(talk, now);
             work = work.with_event(PlanningEvent::KindChosen { choice: choice.clone() });
+            choice
+        } else if self.pick_kind(talk, now).verdict == KindVerdict::Sure {
+            // A weak model guesses the kind; the words of a clear goal say it.
+            let choice = self.choose_kind(talk, now);
+            work = work.with_event(PlanningEvent::PatternPicked { choice: choice.clone() });
             choice
         } else {
             let watch = trace::ToolTraceTimer::start(
@@ -213,15 +226,16 @@ impl Planner {
             )
             .await?;
         outline.version = before.map_or(1, |before| before.version + 1);
+        self.correct_weak_outline(talk, &mut outline, now);
         let count = outline.nodes.len();
+        let reports = before.map(|before| weak_draft::redraft_events(talk, before, &outline));
         work = work.with_event(PlanningEvent::OutlineDrafted {
             outline: Arc::new(outline),
             by: PlanDrafter::Model(client.name()),
             self_score: Some(score),
         });
-        if !talk.change_requests.is_empty() {
-            let met = talk.change_requests.iter().map(|request| request.text.clone()).collect();
-            work = work.with_event(PlanningEvent::WishesMet { met, open: Vec::new() });
+        for event in reports.unwrap_or_default() {
+            work = work.with_event(event);
         }
         Ok(watch.finish(work, Some(score), vec![format!("{count} nodes")]))
     }
@@ -241,7 +255,9 @@ impl Planner {
             _ => None,
         });
         let mends = talk.counters.stage_retries(Stage::Roadmap) == 1;
-        let (Some(base), false, true) = (base, mends, talk.change_requests.is_empty()) else {
+        // A weak model would give new estimates to all tasks, also to those that nobody asked to change.
+        let redrafts = talk.compared.is_some() || !talk.change_requests.is_empty();
+        let (Some(base), false) = (base, mends || redrafts) else {
             return Ok(work);
         };
         let watch =

@@ -141,28 +141,52 @@ impl OutlineBuilder<'_> {
         self.push(node)
     }
 
+    /// A task that was there before keeps what the model has no field for: owner, dates, evidence.
+    fn known_task(&self, parent: &PlanNode, id: TaskId, title: String) -> PlanNode {
+        let known = self.before.and_then(|before| before.find_node(&id));
+        let known = known.filter(|node| node.node_type == NodeType::Task).cloned();
+        let mut node = PlanNode::new_child(parent, id, NodeType::Task, title);
+        node.origin = NodeOrigin::AiAdaptation;
+        match known {
+            None => node,
+            Some(old) => PlanNode {
+                title: node.title,
+                parent_id: node.parent_id,
+                level: node.level,
+                stream: node.stream,
+                ..old
+            },
+        }
+    }
+
     fn add_tasks(&mut self, parent: &PlanNode, tasks: &[Value]) {
         for (number, task) in (1u16..).zip(tasks) {
             let id = self.choose_id(task, &format!("{}.t{number}", parent.id));
-            let mut node = PlanNode::new_child(parent, id, NodeType::Task, node_title(task));
+            let mut node = self.known_task(parent, id, node_title(task));
             node.position = number - 1;
-            node.done_when =
-                planwright_text::clean_line(text_field(task, "done_when")).into_owned();
-            node.optional = task.get("optional").and_then(Value::as_bool).unwrap_or(false);
-            node.estimate_minutes = task
-                .get("minutes")
-                .and_then(Value::as_u64)
-                .and_then(|minutes| u32::try_from(minutes).ok());
+            let done_when = planwright_text::clean_line(text_field(task, "done_when"));
+            if !done_when.is_empty() {
+                node.done_when = done_when.into_owned();
+            }
+            if let Some(optional) = task.get("optional").and_then(Value::as_bool) {
+                node.optional = optional;
+            }
+            let minutes = task.get("minutes").and_then(Value::as_u64);
+            if let Some(minutes) = minutes.and_then(|minutes| u32::try_from(minutes).ok()) {
+                node.estimate_minutes = Some(minutes);
+            }
             node.intensity = parent.intensity;
-            node.origin = NodeOrigin::AiAdaptation;
             node.role = infer_role(&node.title);
-            node.run = match (text_field(task, "doer"), text_field(task, "command")) {
+            match (text_field(task, "doer"), text_field(task, "command")) {
                 ("shell", command) if !command.is_empty() => {
-                    Some(RunKind::Shell(command.to_owned()))
+                    // Whose words a command is decides what it may do.
+                    node.origin = NodeOrigin::AiAdaptation;
+                    node.run = Some(RunKind::Shell(command.to_owned()));
                 }
-                ("agent", _) => Some(RunKind::agent()),
-                _ => None,
-            };
+                ("agent", _) => node.run = Some(RunKind::agent()),
+                ("human", _) => node.run = None,
+                _ => {}
+            }
             self.push(node);
         }
     }

@@ -160,6 +160,32 @@ fn a_change_is_put_back_taken_again_and_the_rest_is_dated_at_once() {
 }
 
 #[test]
+fn a_row_that_only_moved_is_put_back_to_its_day_and_taken_again() {
+    let first_day = |talk: &Talk, id: &TaskId| {
+        let schedule = talk.state.planning.schedule.as_deref().unwrap();
+        schedule.blocks_for_node(id).map(|block| block.start.local_date()).min()
+    };
+    let mut talk = newsletter();
+    let roadmap = talk.state.planning.roadmap.as_deref().unwrap();
+    let hours = roadmap.find_node(&"p2.t1".into()).unwrap().work_minutes() / 60 + 8;
+    let before = talk.state.clone();
+    talk.answer(Answer::with_text(A::RequestChanges, format!("p2.t1 takes {hours} hours")));
+    let diff = talk.state.planning.draft_diff().unwrap();
+    let moved = diff.own_changes().filter(|row| row.kind == DraftChangeKind::Moved);
+    let last = moved.last().unwrap().node.clone();
+    let old = before.planning.schedule.as_deref().unwrap();
+    let day = old.blocks_for_node(&last).map(|block| block.start.local_date()).min();
+    let later = first_day(&talk, &last);
+    assert_ne!(later, day, "more work before it moves it");
+    talk.command(&Command::PutBackChange { node: last.clone() });
+    assert_eq!(talk.state.planning.put_back, [last.clone()].into());
+    assert_eq!(first_day(&talk, &last), day, "it is where it was, and the rest is dated around it");
+    talk.command(&Command::KeepChange { node: last.clone() });
+    assert!(talk.state.planning.put_back.is_empty());
+    assert_eq!(first_day(&talk, &last), later);
+}
+
+#[test]
 fn an_edit_beside_a_change_that_was_put_back_keeps_both() {
     let mut talk = newsletter();
     talk.answer(Answer::with_text(A::RequestChanges, "rename p1.t1 to Say who it is for"));

@@ -223,7 +223,7 @@ async fn a_proposed_pattern_is_recorded_and_the_plan_uses_the_nearest() {
         };
         call(&tool, arguments)
     });
-    let mut talk = Talk::with_model("build a shelf in 3 weeks", client).await;
+    let mut talk = Talk::with_model("prepare the gribble in 3 weeks", client).await;
     assert_eq!(talk.place(), PlanningPosition::paused_for(PauseKind::Rfc));
     assert!(
         matches!(&talk.open().kind, RequestKind::Rfc { pattern: true, subtype, .. } if subtype == "spiral_growth")

@@ -59,6 +59,10 @@ impl FactCheck<'_> {
             let nodes = self.named_nodes(subject);
             return break_of_all(&nodes, |node| self.check_node_window(node, days));
         }
+        // Without a day of its own the plan as a whole is what happens; dates that count from its start say nothing.
+        if self.has_kind_without_day() {
+            return self.check_last_day(days.1);
+        }
         // The thing itself has a date of its own in the plan, or the plan as a whole is what happens.
         let leaves = self.scope.tree.leaves(self.scope.root_id);
         let dated = leaves.iter().filter_map(|leaf| Some((leaf, day_of(leaf)?)));
@@ -206,9 +210,49 @@ impl FactCheck<'_> {
         }
     }
 
+    /// The thing itself takes as many days as stated: what has a day of its own from the first day on goes on until the
+    /// last one, and nothing that follows starts before it is over.
+    pub(super) fn check_event_days(&self, days: u32) -> Option<BrokenReading> {
+        let first = self.day_of_the_plan()?;
+        let span = jiff::Span::new().try_days(i64::from(days.max(1)) - 1).ok()?;
+        let last = first.checked_add(span).ok()?;
+        let leaves = self.scope.tree.leaves(self.scope.root_id);
+        let dated = || leaves.iter().filter_map(|leaf| Some((*leaf, day_of(leaf)?)));
+        let mut own: Vec<_> = dated().filter(|(_, day)| *day >= first).collect();
+        own.sort_by_key(|(_, day)| *day);
+        // The days in a row from the first one on are those of the thing itself.
+        let mut ends = first;
+        let mut closing = None;
+        for (leaf, day) in own {
+            if days_between(ends, day) <= 2 {
+                (ends, closing) = (day, Some(leaf));
+            }
+        }
+        if let Some(leaf) = closing.filter(|_| ends > first && ends < last) {
+            let words = units::format_counted(days_between(first, ends) as usize, "day");
+            let what = format!("the plan has {words} of it, the last is \"{}\"", leaf.title);
+            return Some(BrokenReading::new([leaf.id.clone()], what));
+        }
+        let after = self.leaves_after(first);
+        let early = self.blocks.iter().find(|block| {
+            after.contains(&block.leaf.id)
+                && day_of(block.leaf).is_none()
+                && (first..=last).contains(&block.start.date())
+                && days > 1
+        })?;
+        Some(self.misplaced(early.leaf, early.start.date()))
+    }
+
     /// The day of the thing itself: a launch "in 6 weeks" is kept by its day, whatever follows.
     fn day_of_the_plan(&self) -> Option<Date> {
         self.scope.context().find_assumption("day")?.value.parse().ok()
+    }
+
+    /// Whether the plan is of a kind that has no day of its own, such as a course. The plan of a model has no kind.
+    fn has_kind_without_day(&self) -> bool {
+        let context = self.scope.context();
+        let kind = context.pattern.as_ref().is_some_and(|pattern| pattern.kind.is_some());
+        kind && context.find_assumption("day").is_none()
     }
 
     /// The leaves that follow the day of the plan, such as a review: those dated after it, and those that wait for what

@@ -125,6 +125,7 @@ impl<'a> FactCheck<'a> {
             }
             FactReading::Count { noun, amount } => self.check_count(noun, *amount),
             FactReading::Place { name } => self.check_place(name),
+            FactReading::EventDays { days } => self.check_event_days(*days),
         }
     }
 

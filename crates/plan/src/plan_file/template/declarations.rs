@@ -51,7 +51,8 @@ pub(in crate::plan_file) fn decode_declarations(
         _ => None,
     };
     let (vars, params) = (find("vars"), find("params"));
-    values.is_declared = vars.is_some() || params.is_some();
+    let is_new = find("version").is_some_and(|entry| entry.tree.value == TreeValue::Integer(2));
+    values.is_declared = vars.is_some() || params.is_some() || is_new;
     let mut given = inputs.params.clone();
     if let Some(params) = params {
         values.parameters = decode_parameters(decoder, params, &mut given, inputs);

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use crate::glyphs::task_glyph;
 use crate::theme::ThemeRole;
-use crate::widgets::capitalize_title;
+use crate::widgets::short_plan_name;
 use planwright_model::{Actor, ExitCriterion, RunKind, ScheduledBlock, TaskId, TaskNode};
 use planwright_state::{SessionState, SkipRoots, TaskRow, TaskStatus};
 use planwright_text::{clean_text, dates, reveal_hidden, units, wrap_exact, wrap_words};
@@ -144,7 +144,7 @@ impl CardBuilder {
     /// Where it stands in the plan, whose it is and how much work.
     fn push_path(&mut self, source: &TaskCardSource<'_>, node: &TaskNode) {
         let state = source.state;
-        let plan = capitalize_title(&state.session.title);
+        let plan = short_plan_name(&state.session.title);
         let mut path = vec![plan.as_str()];
         path.extend(state.containing_titles(&node.id));
         let mut right = match source.row().status {

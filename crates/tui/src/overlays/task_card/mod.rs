@@ -168,6 +168,7 @@ impl TaskCard {
                 | KeyAction::Undo
                 | KeyAction::Edit
                 | KeyAction::AddNode
+                | KeyAction::SplitRow
                 | KeyAction::Retry
                 | KeyAction::StopTask
         );
@@ -369,6 +370,8 @@ impl TaskCard {
             let settled = status.is_some_and(TaskStatus::is_settled);
             match (self.is_human(cx.state), status) {
                 (true, _) if settled => keys.push((key(KeyAction::Undo), "undo")),
+                // Nothing is done before the plan is approved.
+                (true, _) if !cx.state.plan.is_approved() => {}
                 (true, _) => keys.extend([
                     (key(KeyAction::TodayDone), "done"),
                     (key(KeyAction::TodayLater), "when"),
@@ -380,11 +383,14 @@ impl TaskCard {
                 (false, _) => {}
             }
             keys.push((key(KeyAction::Comment), "note"));
-            if !settled {
+            if !settled && cx.state.plan.is_approved() {
                 keys.push((key(KeyAction::TodaySkip), "skip"));
             }
             keys.push((key(KeyAction::Edit), "edit"));
             keys.push((key(KeyAction::AddNode), "subtask"));
+            if cx.state.planning.outline.is_some() && !settled {
+                keys.push((key(KeyAction::SplitRow), "split"));
+            }
         }
         keys.push(("y".to_owned(), "copy"));
         keys

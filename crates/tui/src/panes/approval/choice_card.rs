@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::answers::{AnswerRow, answer_rows};
-use super::content::{CardLine, CardSource, assumed_text, push_labeled, push_paragraph};
+use super::content::{CardCache, CardLine, CardSource, assumed_text, push_labeled, push_paragraph};
 use super::current_request;
 use crate::composer::{Composer, FormPurpose};
 use crate::keymap::KeyAction;
@@ -13,7 +13,8 @@ use crate::pane_context::PaneContext;
 use crate::theme::ThemeRole;
 use crate::ui_state::{PaneFocus, UiState};
 use crate::widgets::{
-    ScreenLine, capitalize_title, draw_frame, draw_pane_rule, fit_clauses, styled_piece,
+    ScreenLine, capitalize_title, draw_frame, draw_heavy_frame, draw_pane_rule, fit_clauses,
+    styled_piece,
 };
 use planwright_drafting::goal_reading::read_goal;
 use planwright_model::requests::KIND_QUESTION;
@@ -33,6 +34,9 @@ const KEY_EFFECT: usize = 24;
 
 /// The longest assumption, in columns, that is said once more beside its key.
 const LONGEST_ASSUMED: usize = 60;
+
+/// How many dates that can't hold are named.
+const MOST_BROKEN: usize = 2;
 
 /// What picking a row answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +70,9 @@ pub(crate) fn card_answers(request: &Request) -> Vec<CardAnswer> {
     if let Some(question) = only_question(request) {
         let words =
             |text: &String| CardAnswer::Words { key: question.key.clone(), text: text.clone() };
-        return question.choices.iter().map(|choice| words(&choice.answer)).collect();
+        let answers = question.choices.iter().map(|choice| words(&choice.answer));
+        let ideas = open_ideas(request).map(|choice| CardAnswer::Action(choice.action));
+        return answers.chain(ideas).collect();
     }
     lever_choices(request).map(|choice| CardAnswer::Action(choice.action)).collect()
 }
@@ -79,6 +85,14 @@ pub(crate) fn usual_answer(request: &Request) -> Option<usize> {
     let question = only_question(request)?;
     let assumed = question.choices.iter().position(|choice| choice.effect.contains("assumed"));
     assumed.or_else(|| (!question.choices.is_empty()).then_some(0))
+}
+
+/// The ideas that can still be taken.
+fn open_ideas(request: &Request) -> impl Iterator<Item = &Choice> {
+    let is_idea = |choice: &&Choice| {
+        matches!(choice.action, ChoiceAction::TakeIdea(_)) && choice.unavailable.is_none()
+    };
+    request.choices.iter().filter(is_idea)
 }
 
 fn lever_choices(request: &Request) -> impl Iterator<Item = &Choice> {
@@ -125,12 +139,16 @@ pub(super) fn choice_card_lines(
             );
         }
         push_answers(&mut lines, question, width, choices);
-        if asks_kind {
-            push_goal_reading(&mut lines, shown, width);
-        }
+        push_ideas(&mut lines, request, width, choices);
         return lines;
     }
-    push_paragraph(&mut lines, &request.why, ThemeRole::Text, width);
+    let broken = broken_dates(shown.state);
+    if broken.is_empty() || is_late(shown.state) {
+        push_paragraph(&mut lines, &request.why, ThemeRole::Text, width);
+    }
+    for text in broken {
+        push_paragraph(&mut lines, &text, ThemeRole::Warn, width);
+    }
     lines.push(Vec::new());
     let columns = LeverColumns::fit(width);
     lines.push(columns.line(["what changes", "ends", "a week", "touches"], ThemeRole::Dim));
@@ -149,6 +167,19 @@ pub(super) fn choice_card_lines(
         push_paragraph(&mut lines, text, ThemeRole::Dim, width);
     }
     lines
+}
+
+/// Whether the plan ends after the day that was given.
+fn is_late(state: &SessionState) -> bool {
+    state.planning.schedule.as_deref().is_some_and(|schedule| schedule.lateness_minutes > 0)
+}
+
+/// What about the dates can't hold, in words.
+fn broken_dates(state: &SessionState) -> Vec<String> {
+    let judged = state.planning.judgements.get(&planwright_model::Stage::Schedule);
+    let found = judged.into_iter().flat_map(|judged| &judged.violations);
+    let broken = found.filter(|found| found.severity != planwright_model::Severity::Warning);
+    broken.map(|found| clean_line(&found.message).into_owned()).take(MOST_BROKEN).collect()
 }
 
 /// The answers of a list, each with what follows from it. Where nothing is known to follow, an answer has the whole line,
@@ -191,20 +222,48 @@ fn effect_lines(effect: &str, width: usize, column: usize) -> Vec<String> {
     Some(lines.collect::<Vec<_>>()).filter(|lines| !lines.is_empty()).unwrap_or(vec![String::new()])
 }
 
-/// What was read of the goal and what was not, under the kinds it may be.
-fn push_goal_reading(lines: &mut Vec<CardLine>, shown: CardSource<'_>, width: usize) {
-    let reading = read_goal(&shown.state.planning.goal, shown.today).labeled_lines();
-    if reading.is_empty() {
-        return;
+/// Ideas are rows of the same list: what each would add, then those that were taken.
+fn push_ideas(
+    lines: &mut Vec<CardLine>,
+    request: &Request,
+    width: usize,
+    choices: &mut Vec<usize>,
+) {
+    let is_taken = |choice: &&Choice| {
+        matches!(choice.action, ChoiceAction::TakeIdea(_)) && choice.unavailable.is_some()
+    };
+    for choice in open_ideas(request) {
+        choices.push(lines.len());
+        let text = format!("idea: {}", clean_line(&choice.consequence));
+        let parts = wrap_words(&text, width.saturating_sub(6).max(8), 6);
+        lines.extend(parts.into_iter().map(|part| vec![(format!("    {part}"), ThemeRole::Text)]));
     }
-    lines.push(Vec::new());
-    for (label, text) in reading {
-        match label {
-            "" => push_paragraph(lines, &text, ThemeRole::Text, width),
-            "Read" => push_labeled(lines, "Read from the goal", &text, ThemeRole::Text, width),
-            label => push_labeled(lines, label, &text, ThemeRole::Text, width),
-        }
+    for choice in request.choices.iter().filter(is_taken) {
+        let idea = clean_line(&choice.consequence);
+        let title = idea.split(": ").next().unwrap_or(&idea);
+        lines.push(vec![(format!("    taken: {title}"), ThemeRole::Dim)]);
     }
+}
+
+/// What was read of the goal and what was not, below a question about it.
+pub(super) fn goal_reading_lines(
+    request: &Request,
+    shown: CardSource<'_>,
+    width: usize,
+) -> Vec<CardLine> {
+    let mut lines = Vec::new();
+    if only_question(request).is_none() {
+        return lines;
+    }
+    for (label, text) in read_goal(&shown.state.planning.goal, shown.today).labeled_lines() {
+        let label = match label {
+            "" => "Note",
+            "Read" => "From the goal",
+            label => label,
+        };
+        push_labeled(&mut lines, label, &text, ThemeRole::Text, width);
+    }
+    lines
 }
 
 /// How wide the columns of the list of levers are.
@@ -216,7 +275,7 @@ struct LeverColumns {
 impl LeverColumns {
     fn fit(width: usize) -> Self {
         let wide = width >= 90;
-        let what = if wide { 46.min(width.saturating_sub(48)) } else { width.saturating_sub(22) };
+        let what = if wide { 46.min(width.saturating_sub(54)) } else { width.saturating_sub(22) };
         Self { what: what.max(10), wide }
     }
 
@@ -227,7 +286,7 @@ impl LeverColumns {
             (fit_width(ends, 16).into_owned(), role),
         ];
         if self.wide {
-            line.push((fit_width(week, 12).into_owned(), role));
+            line.push((fit_width(week, 18).into_owned(), role));
             line.push((clean_line(touches).into_owned(), ThemeRole::Dim));
         }
         line
@@ -254,7 +313,8 @@ fn lever_cells(choice: &Choice, shown: CardSource<'_>) -> [String; 4] {
     let weekly = limits.and_then(|limits| limits.weekly_minutes);
     let weekly = weekly.map(|minutes| units::format_planned(minutes.into())).unwrap_or_default();
     let Some(relaxation) = relaxation else {
-        return ["keep it as it is".to_owned(), ends, weekly, "shown as late".to_owned()];
+        let shown_as = if is_late(shown.state) { "shown as late" } else { "shown as broken" };
+        return ["keep it as it is".to_owned(), ends, weekly, shown_as.to_owned()];
     };
     let week = weekly_change(relaxation).unwrap_or(weekly);
     [describe_levers(relaxation), ends, week, touched_by(relaxation)]
@@ -327,10 +387,11 @@ pub(super) fn choice_card_areas(area: Rect, request: &Request, lines: usize) -> 
     ChoiceCardAreas { lines, text, keys: Rect { y: text.bottom() + air, height: keys, ..body } }
 }
 
-/// Rows that all of the card takes.
-pub(crate) fn choice_card_rows(width: u16, lines: usize, request: &Request) -> u16 {
+/// Rows that all of the card takes, what was read of the goal included.
+pub(crate) fn choice_card_rows(width: u16, card: &CardCache, request: &Request) -> u16 {
     let text = if takes_words(request) { 4 } else { 0 };
-    1 + lines as u16 + text + 1 + key_rows(width, request)
+    let reading = if card.reading.is_empty() { 0 } else { card.reading.len() as u16 + 1 };
+    1 + card.lines.len() as u16 + text + 1 + key_rows(width, request) + reading
 }
 
 fn takes_words(request: &Request) -> bool {
@@ -364,12 +425,12 @@ fn skip_words(assumed: &str) -> String {
 
 /// The keys beside picking and typing.
 fn other_keys(request: &Request) -> Vec<AnswerRow> {
-    let listed = |row: &AnswerRow| {
-        row.action == KeyAction::Reply
-            || row.choices.iter().any(|choice| {
-                matches!(choice, ChoiceAction::UseRelaxation(_) | ChoiceAction::AcceptLate)
-            })
+    use ChoiceAction as Choice;
+    let in_list = |choice: &Choice| {
+        matches!(choice, Choice::UseRelaxation(_) | Choice::AcceptLate | Choice::TakeIdea(_))
     };
+    let listed =
+        |row: &AnswerRow| row.action == KeyAction::Reply || row.choices.iter().any(in_list);
     let mut rows: Vec<AnswerRow> =
         answer_rows(request).into_iter().filter(|row| !listed(row)).collect();
     if only_question(request).is_some() {
@@ -393,14 +454,19 @@ pub(super) fn draw_choice_card(
 ) {
     let (kind, style) = cx.rule_style(PaneFocus::Approval);
     let name = match request.kind {
-        RequestKind::Escalation => "the plan ends too late. what should change?",
+        RequestKind::Escalation if is_late(cx.state) || broken_dates(cx.state).is_empty() => {
+            "the plan ends too late. what should change?"
+        }
+        RequestKind::Escalation => "these dates don't work. what should change?",
         _ if only_question(request).is_some_and(|asked| asked.key == KIND_QUESTION) => {
             "what kind of plan is this?"
         }
         _ => "one question",
     };
     let title = capitalize_title(&clean_line(&cx.state.session.title));
-    let title = planwright_text::truncate_end(&title, usize::from(area.width / 2)).into_owned();
+    // The header has it; here it stands only where it is whole.
+    let room = usize::from(area.width).saturating_sub(display_width(name) + 12);
+    let title = if display_width(&title) <= room { title } else { String::new() };
     let asks = if kind.past { style } else { cx.style(ThemeRole::Asks) };
     draw_pane_rule(
         buf,
@@ -414,6 +480,18 @@ pub(super) fn draw_choice_card(
     super::draw::draw_lines(parts.lines, buf, cx);
     draw_text_box(parts.text, request, buf, cx);
     draw_keys(parts.keys, request, buf, cx);
+    let below = Rect {
+        x: parts.lines.x,
+        y: parts.keys.bottom() + 1,
+        width: parts.lines.width,
+        height: area.bottom().saturating_sub(parts.keys.bottom() + 1),
+    };
+    for (pieces, y) in cx.card.reading.iter().zip(below.y..below.bottom()) {
+        let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..below });
+        for (text, role) in pieces {
+            line.put(text, cx.style(*role));
+        }
+    }
 }
 
 /// The line for an answer in the person's own words, and what was read from it.
@@ -434,8 +512,11 @@ fn draw_text_box(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneConte
         }
         _ => None,
     };
-    let edge = if typed.is_some() { ThemeRole::Focus } else { ThemeRole::Rule };
-    draw_frame(buf, frame, cx.style(edge));
+    if typed.is_some() {
+        draw_heavy_frame(buf, frame, cx.style(ThemeRole::Focus));
+    } else {
+        draw_frame(buf, frame, cx.style(ThemeRole::Rule));
+    }
     let inner =
         Rect { x: frame.x + 2, y: frame.y + 1, width: frame.width.saturating_sub(4), height: 1 };
     let mut read = (String::new(), ThemeRole::Dim);

@@ -57,8 +57,12 @@ pub(crate) struct CardCache {
     pub(crate) lines: Vec<CardLine>,
     /// The lines with answers to pick from.
     pub(crate) choices: Vec<usize>,
+    /// What was read of the goal, below a question about it.
+    pub(crate) reading: Vec<CardLine>,
     /// How the nodes of the plan that is asked about differ from the revision before: `+`, `~` or `>`.
     signs: BTreeMap<String, char>,
+    /// Whether the plan that is asked about differs from a draft before it.
+    pub(crate) is_revised: bool,
     /// Rows that the lines have on the screen.
     pub(crate) room: usize,
 }
@@ -79,8 +83,10 @@ impl CardCache {
             self.key = key;
             self.choices.clear();
             self.lines = card_lines(request, shown, width.max(10), &mut self.choices);
+            self.reading = choice_card::goal_reading_lines(request, shown, width.max(10));
             self.signs = change_signs(shown);
         }
+        self.is_revised = shown.changes.is_some_and(|changes| changes.total() > 0);
         self.room = room;
     }
 

@@ -33,11 +33,16 @@ pub(crate) struct CardAreas {
 
 impl ApprovalPane {
     /// Where lines and answers go. The answers are always whole; what does not fit of the lines scrolls.
-    pub(crate) fn card_areas(area: Rect, request: &Request, lines: usize) -> CardAreas {
+    pub(crate) fn card_areas(
+        area: Rect,
+        request: &Request,
+        lines: usize,
+        revised: bool,
+    ) -> CardAreas {
         let top = 1.min(area.height);
         let body = Rect { y: area.y + top, height: area.height - top, ..area };
         if is_plan_card(&request.kind) {
-            let parts = plan_card_areas(area, request);
+            let parts = plan_card_areas(area, request, revised);
             return CardAreas { lines: parts.facts, answers: parts.keys };
         }
         if choice_card::is_choice_card(request) {
@@ -108,7 +113,7 @@ impl Pane for ApprovalPane {
         if choice_card::is_choice_card(request) {
             return choice_card::draw_choice_card(area, request, buf, cx);
         }
-        let parts = Self::card_areas(area, request, cx.card.lines.len());
+        let parts = Self::card_areas(area, request, cx.card.lines.len(), cx.card.is_revised);
         draw_rule(area, request, buf, cx);
         draw_lines(parts.lines, buf, cx);
         let rows = answer_rows(&run_cards::with_chosen_amount(request, cx.ui.card.amount));

@@ -116,9 +116,16 @@ pub(crate) fn failed_lines(
 
 /// A rule inside the card.
 fn section_line(name: &str, width: usize) -> CardLine {
+    section_line_with_key(name, "", width)
+}
+
+/// The same with a key at its right end.
+fn section_line_with_key(name: &str, key: &str, width: usize) -> CardLine {
     let name = if name.is_empty() { String::new() } else { format!("── {name} ") };
-    let rest = width.saturating_sub(planwright_text::display_width(&name));
-    vec![(format!("{name}{}", "─".repeat(rest)), ThemeRole::Rule)]
+    let key = if key.is_empty() { String::new() } else { format!(" {key} ──") };
+    let taken = planwright_text::display_width(&name) + planwright_text::display_width(&key);
+    let rest = "─".repeat(width.saturating_sub(taken));
+    vec![(format!("{name}{rest}{key}"), ThemeRole::Rule)]
 }
 
 /// The last lines of output, wrapped at nothing: the log has them whole.
@@ -131,7 +138,7 @@ fn push_tail(lines: &mut Vec<CardLine>, tail: &FailureTail, width: usize) {
         Some(total) => format!("{total} lines of output"),
         None => format!("last {} lines", tail.lines.len()),
     };
-    lines.push(section_line(&heading, width));
+    lines.push(section_line_with_key(&heading, "o all output", width));
     for (_, line) in &tail.lines {
         let clean = planwright_text::clean_line(line);
         let cut = planwright_text::truncate_end(&clean, width.saturating_sub(2)).into_owned();

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::answers::{AnswerRow, answer_rows};
-use super::content::{CardLine, CardSource};
+use super::content::{CardCache, CardLine, CardSource};
 use super::parts::confidence;
 use super::request_judgment;
 use crate::keymap::KeyAction;
@@ -14,7 +14,7 @@ use crate::pane_context::PaneContext;
 use crate::plan_text::{
     FactHint, PlanFact, PlanFactSource, approval_question, first_tasks, plan_facts,
 };
-use crate::policy_dials::policy_line;
+use crate::policy_dials::{file_policy_line, policy_line};
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
@@ -28,6 +28,10 @@ use planwright_text::{clean_line, display_width, units, wrap_words};
 const LABEL: usize = 13;
 /// From this width on keys stand in two columns with what follows from them.
 const TWO_COLUMNS: u16 = 100;
+/// The column of what follows from a key, where there is room for it.
+const KEY_LABEL: usize = 19;
+/// The most lines of facts before they scroll.
+const MOST_FACTS: u16 = 9;
 
 /// Whether a request is about a plan that stands above it.
 pub(crate) fn is_plan_card(kind: &RequestKind) -> bool {
@@ -45,11 +49,11 @@ pub(crate) struct PlanCardAreas {
     pub(crate) keys: Rect,
 }
 
-/// The facts above, the keys always whole below them.
-pub(crate) fn plan_card_areas(area: Rect, request: &Request) -> PlanCardAreas {
+/// The facts above, the keys always whole below them. A revised draft has its keys in one line.
+pub(crate) fn plan_card_areas(area: Rect, request: &Request, revised: bool) -> PlanCardAreas {
     let top = 1.min(area.height);
     let body = Rect { y: area.y + top, height: area.height - top, ..area };
-    let keys = key_rows(body.width, request).min(body.height);
+    let keys = key_rows(body.width, request, revised).min(body.height);
     let facts = Rect {
         x: body.x + 3.min(body.width),
         width: body.width.saturating_sub(4),
@@ -61,13 +65,14 @@ pub(crate) fn plan_card_areas(area: Rect, request: &Request) -> PlanCardAreas {
 }
 
 /// Rows that all of a card takes, for so many lines of facts.
-pub(crate) fn plan_card_rows(width: u16, lines: usize, request: &Request) -> u16 {
+pub(crate) fn plan_card_rows(width: u16, card: &CardCache, request: &Request) -> u16 {
     let air = u16::from(width >= TWO_COLUMNS);
-    1 + (lines as u16).min(8) + air + key_rows(width, request)
+    let lines = (card.lines.len() as u16).min(MOST_FACTS);
+    1 + lines + air + key_rows(width, request, card.is_revised)
 }
 
-fn key_rows(width: u16, request: &Request) -> u16 {
-    if width < TWO_COLUMNS {
+fn key_rows(width: u16, request: &Request, revised: bool) -> u16 {
+    if width < TWO_COLUMNS || revised {
         return 1;
     }
     let (left, right) = key_columns(request);
@@ -81,7 +86,11 @@ pub(super) fn plan_fact_lines(
     width: usize,
 ) -> Vec<CardLine> {
     let state = shown.state;
-    let policy = if state.planning.begun { policy_line(&state.planning) } else { String::new() };
+    let policy = if state.planning.begun {
+        policy_line(&state.planning)
+    } else {
+        file_policy_line(&state.planning)
+    };
     let facts = plan_facts(PlanFactSource {
         state,
         rows: shown.rows,
@@ -90,7 +99,13 @@ pub(super) fn plan_fact_lines(
         today: shown.today,
     });
     let mut lines: Vec<CardLine> = Vec::new();
-    for fact in &facts {
+    // On a narrow screen what changed goes before what stays as it was.
+    let is_narrow = width < usize::from(TWO_COLUMNS) - 4;
+    let is_left_out = |fact: &&PlanFact| {
+        let changed = is_narrow && shown.changes.is_some() && !shown.terms;
+        changed && matches!(fact.label, "Policy" | "You asked")
+    };
+    for fact in facts.iter().filter(|fact| !is_left_out(fact)) {
         push_fact(&mut lines, fact, shown, width);
     }
     if let Some((label, text)) = late_fact(request, state) {
@@ -222,13 +237,16 @@ pub(super) fn draw_plan_card(
     cx: &PaneContext<'_>,
 ) {
     draw_question_rule(area, request, buf, cx);
-    let parts = plan_card_areas(area, request);
+    let revised = cx.card.is_revised;
+    let parts = plan_card_areas(area, request, revised);
     super::draw::draw_lines(parts.facts, buf, cx);
     // What was asked then cannot be answered now; the rule says how it was.
     if cx.mode.is_past() {
         return;
     }
-    if parts.keys.width >= TWO_COLUMNS {
+    if revised {
+        draw_change_keys(parts.keys, request, buf, cx);
+    } else if parts.keys.width >= TWO_COLUMNS {
         draw_key_columns(parts.keys, request, buf, cx);
     } else {
         draw_key_line(parts.keys, request, buf, cx);
@@ -301,24 +319,115 @@ fn key_columns(request: &Request) -> (Vec<AnswerRow>, Vec<AnswerRow>) {
     (left, right)
 }
 
+/// One key of the card: what it is called, what follows from it, and whether it can't be used now.
+type CardKey = (KeyAction, String, String, bool);
+
 fn draw_key_columns(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let (left, right) = key_columns(request);
+    let card_key = |row: AnswerRow| -> CardKey {
+        let (label, words) = key_texts(&row, cx);
+        (row.action, label, words, is_off(&row, cx))
+    };
+    let mut columns: [Vec<CardKey>; 2] =
+        [left, right].map(|rows| rows.into_iter().map(card_key).collect());
+    if columns[1].is_empty() {
+        columns[1] = edit_keys(cx);
+    }
     let half = area.width / 2;
-    let columns = [
-        (Rect { width: half, ..area }, left),
-        (Rect { x: area.x + half, width: area.width - half, ..area }, right),
-    ];
-    for (column, rows) in columns {
-        for (row, y) in rows.iter().zip(column.y..column.bottom()) {
-            let (label, words) = key_texts(row, cx);
-            let off = is_off(row, cx);
+    let areas =
+        [Rect { width: half, ..area }, Rect { x: area.x + half, width: area.width - half, ..area }];
+    for (column, keys) in areas.into_iter().zip(columns) {
+        // Labels take what they need, so that what follows from them is not cut.
+        let labels = keys.iter().map(|(_, label, ..)| display_width(label)).max().unwrap_or(0);
+        let longest = keys.iter().map(|(.., words, _)| display_width(words)).max().unwrap_or(0);
+        let room = usize::from(column.width).saturating_sub(7 + longest);
+        let label_width = KEY_LABEL.min(room).max(labels + 2);
+        for ((action, label, words, off), y) in keys.iter().zip(column.y..column.bottom()) {
             let dim = cx.style(ThemeRole::Dim);
-            let on = |role| if off { dim } else { cx.style(role) };
+            let on = |role| if *off { dim } else { cx.style(role) };
             let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..column });
-            line.skip(3).put_column(&cx.keymap.key_hint(row.action), 3, on(ThemeRole::Key));
-            line.put_column(&label, 18, on(ThemeRole::Text)).skip(1);
-            line.put(&words, dim);
+            line.skip(3).put_column(&cx.keymap.key_hint(*action), 3, on(ThemeRole::Key));
+            line.put_column(label, label_width, on(ThemeRole::Text));
+            let fitting = fit_clauses(words, line.cells_left().saturating_sub(1));
+            line.put(&fitting, dim);
         }
+    }
+}
+
+/// The keys that change a plan whose request offers none itself: one that came from a file.
+fn edit_keys(cx: &PaneContext<'_>) -> Vec<CardKey> {
+    let key = |action| cx.keymap.key_hint(action);
+    let file = format!("{} edits the file", key(KeyAction::Editor));
+    let lock = format!("{} locks a row", key(KeyAction::Lock));
+    let rows = [
+        (KeyAction::Edit, "edit the row", file),
+        (KeyAction::Comment, "comment", lock),
+        (KeyAction::Policy, "policy", "what is asked before it runs".to_owned()),
+    ];
+    let situation = cx.situation();
+    let works = |action: &KeyAction| cx.can_act && situation.is_available(*action);
+    rows.into_iter()
+        .filter(|(action, ..)| works(action))
+        .map(|(action, label, words)| (action, label.to_owned(), words, false))
+        .collect()
+}
+
+/// Whether a key of a revised draft also means something for a plan from a file.
+fn is_for_any_plan(action: KeyAction) -> bool {
+    matches!(action, KeyAction::NextHit | KeyAction::Undo)
+}
+
+/// The keys of a revised draft in one line: change by change first, then the plan as a whole.
+fn draw_change_keys(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let draft = cx.state.draft_number().max(1);
+    let wide = area.width >= TWO_COLUMNS;
+    let rows = answer_rows(request);
+    let row = |action: KeyAction| rows.iter().find(|row| row.action == action);
+    let situation = cx.situation();
+    let back = match draft {
+        0 | 1 => "undo".to_owned(),
+        _ => format!("back to draft {}", draft - 1),
+    };
+    let yes = if wide { format!("approve draft {draft}") } else { "approve".to_owned() };
+    let keys = [
+        (KeyAction::KeepChange, "keep change".to_owned()),
+        (KeyAction::PutBackChange, "put it back".to_owned()),
+        (KeyAction::NextHit, "next change".to_owned()),
+        (KeyAction::Yes, yes),
+        (KeyAction::RequestChanges, "request more".to_owned()),
+        (KeyAction::Undo, back),
+        (KeyAction::No, "discard".to_owned()),
+    ];
+    let mut line = ScreenLine::new(buf, Rect { height: 1.min(area.height), ..area });
+    line.skip(3);
+    for (action, label) in keys {
+        let (label, off) = match row(action) {
+            Some(row) => match unseen_text(row, cx) {
+                Some(unseen) if action == KeyAction::Yes => (unseen, true),
+                _ => (label, is_off(row, cx)),
+            },
+            None if matches!(action, KeyAction::Yes | KeyAction::No) => continue,
+            None if !situation.is_available(action) => continue,
+            // Only the changes of a draft are put back one by one.
+            None if !cx.state.planning.begun && !is_for_any_plan(action) => continue,
+            None => (label, !cx.can_act),
+        };
+        let key = cx.keymap.key_hint(action);
+        let fits = |label: &str, line: &ScreenLine<'_>| {
+            line.cells_left() > display_width(&key) + display_width(label)
+        };
+        // The yes is always there, if only with what it waits for.
+        let label = if action == KeyAction::Yes && !fits(&label, &line) {
+            "reads on".to_owned()
+        } else {
+            label
+        };
+        if !fits(&label, &line) {
+            continue;
+        }
+        let dim = cx.style(ThemeRole::Dim);
+        line.put(&key, if off { dim } else { cx.style(ThemeRole::Key) });
+        line.put(&format!(" {label}"), if off { dim } else { cx.style(ThemeRole::Text) }).skip(3);
     }
 }
 

@@ -70,6 +70,7 @@ pub(crate) fn draw_finished_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<
             .map_or(text.clone(), |(at, _)| at.to_owned())
     };
     let facts = match (cx.state.run.started_at, cx.state.run.finished_at) {
+        (Some(from), Some(to)) if time(from) == time(to) => time(from),
         (Some(from), Some(to)) => format!("{} – {}", time(from), time(to)),
         _ => String::new(),
     };

@@ -328,7 +328,7 @@ impl RevisionLayout {
         let plan = &revision.plan;
         let (links, names) = plan_links(revision);
         let nodes = groups.fold_nodes(plan.tasks.len(), &links, &folded);
-        let edges = nodes.fold_edges(&links);
+        let mut edges = nodes.fold_edges(&links);
         let index: HashMap<&TaskId, u32> =
             plan.tasks.iter().map(|task| &task.id).zip(0..).collect();
         let path: Vec<u32> =
@@ -336,6 +336,12 @@ impl RevisionLayout {
         let steps: HashSet<(u32, u32)> = path.windows(2).map(|pair| (pair[0], pair[1])).collect();
         let is_step =
             |(_, places): &(_, Vec<usize>)| places.iter().any(|at| steps.contains(&links[*at]));
+        let pairs: Vec<(u32, u32)> = edges.iter().map(|(edge, _)| *edge).collect();
+        let implied = implied_edges(&pairs, nodes.nodes.len());
+        let has_name =
+            |(_, places): &(_, Vec<usize>)| matches!(places[..], [only] if !names[only].is_empty());
+        let mut implied = implied.into_iter();
+        edges.retain(|edge| !implied.next().unwrap_or(false) || is_step(edge) || has_name(edge));
         let critical_edges: Vec<bool> = edges.iter().map(is_step).collect();
         let mut critical_nodes = vec![false; nodes.nodes.len()];
         for task in &path {
@@ -423,6 +429,52 @@ pub(super) fn short_titles(titles: &[String], columns: u16) -> Vec<String> {
     shorten_titles(&titles, room).into_iter().map(std::borrow::Cow::into_owned).collect()
 }
 
+/// Larger plans keep all their edges: nobody could tell them apart.
+const MOST_REDUCED: usize = 2_048;
+
+/// Which edges say nothing that a longer way between the same two does not say: where b comes after a and c after b, a line
+/// from a to c only hides the others.
+fn implied_edges(edges: &[(u32, u32)], nodes: usize) -> Vec<bool> {
+    let mut next: Vec<Vec<u32>> = vec![Vec::new(); nodes];
+    let mut before = vec![0_usize; nodes];
+    for (from, to) in edges {
+        next[*from as usize].push(*to);
+        before[*to as usize] += 1;
+    }
+    let mut order: Vec<u32> =
+        (0..nodes as u32).filter(|node| before[*node as usize] == 0).collect();
+    let mut at = 0;
+    while let Some(node) = order.get(at).copied() {
+        for to in &next[node as usize] {
+            before[*to as usize] -= 1;
+            if before[*to as usize] == 0 {
+                order.push(*to);
+            }
+        }
+        at += 1;
+    }
+    // A plan with a cycle is drawn as it is.
+    if order.len() < nodes || nodes > MOST_REDUCED {
+        return vec![false; edges.len()];
+    }
+    let words = nodes.div_ceil(64);
+    // What can be reached from each node in one step or more.
+    let mut reached = vec![vec![0_u64; words]; nodes];
+    for node in order.into_iter().rev() {
+        let mut all = vec![0_u64; words];
+        for to in &next[node as usize] {
+            all[*to as usize / 64] |= 1 << (to % 64);
+            all.iter_mut().zip(&reached[*to as usize]).for_each(|(one, other)| *one |= other);
+        }
+        reached[node as usize] = all;
+    }
+    let leads = |from: u32, to: u32| reached[from as usize][to as usize / 64] >> (to % 64) & 1 == 1;
+    let is_implied = |&(from, to): &(u32, u32)| {
+        next[from as usize].iter().any(|between| *between != to && leads(*between, to))
+    };
+    edges.iter().map(is_implied).collect()
+}
+
 /// The edges on the ways to and from a node.
 fn related_edges(edges: &[(u32, u32)], nodes: usize, node: u32) -> Vec<bool> {
     let reached = |ends: fn(&(u32, u32)) -> (u32, u32)| {
@@ -452,6 +504,15 @@ fn related_edges(edges: &[(u32, u32)], nodes: usize, node: u32) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_that_others_imply_is_not_drawn() {
+        // 0 → 1 → 2 and 0 → 2; 3 → 2 stands alone.
+        let edges = [(0, 1), (1, 2), (0, 2), (3, 2)];
+        assert_eq!(implied_edges(&edges, 4), [false, false, true, false]);
+        // A cycle implies everything and nothing.
+        assert_eq!(implied_edges(&[(0, 1), (1, 0)], 2), [false, false]);
+    }
 
     #[test]
     fn what_a_task_needs_and_frees_is_lit_and_nothing_else() {

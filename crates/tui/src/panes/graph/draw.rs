@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::cache::GraphCache;
 use super::content;
 use super::groups::GraphNode;
-use crate::clock::{add_duration, format_time_of_day};
+use crate::clock::add_duration;
 use crate::glyphs::task_glyph;
 use crate::keymap::KeyAction;
 use crate::pane_context::{Pane, PaneContext};
@@ -132,7 +132,9 @@ pub(crate) fn graph_facts(cx: &PaneContext<'_>) -> String {
     if cx.mode.is_past() {
         return progress_text(cx);
     }
-    let tasks = format_counted(revision.plan.tasks.len(), "task");
+    let work = cx.state.tasks.work_counts().total() as usize;
+    let tasks = if work > 0 { work } else { revision.plan.tasks.len() };
+    let tasks = format_counted(tasks, "task");
     // People work by the calendar, not by the clock.
     if cx.state.tasks.is_persons_plan() {
         let until = cx.next_task.until().map(|until| format!(" · until {until}"));
@@ -143,7 +145,7 @@ pub(crate) fn graph_facts(cx: &PaneContext<'_>) -> String {
     let words = units::format_planned(left);
     match expected_end(cx) {
         Some(end) => format!("longest path: {words} left, {end}"),
-        None => format!("{tasks} · longest path: {words}"),
+        None => format!("heavy line: longest path, {words}"),
     }
 }
 
@@ -154,11 +156,10 @@ pub(crate) fn expected_end(cx: &PaneContext<'_>) -> Option<String> {
     }
     let left = content::longest_path_left(cx.state, cx.now).filter(|left| *left > 0)?;
     let end = add_duration(cx.now, std::time::Duration::from_secs(left * 60));
-    let at = format_time_of_day(end, cx.time_zone);
+    let today = crate::clock::local_date(cx.wall_clock, cx.time_zone);
     // A guess in minutes has no seconds.
-    let at =
-        at.rsplit_once(':').filter(|_| at.len() > 5).map_or(at.as_str(), |(minutes, _)| minutes);
-    Some(format!("done about {at}"))
+    let moment = end.to_zoned(cx.time_zone.clone()).datetime();
+    Some(format!("done about {}", planwright_text::dates::format_near_date_time(moment, today)))
 }
 
 /// How far a run was at the moment that is shown, and what it had cost.

@@ -13,12 +13,14 @@ const BOX_COLUMNS: (u16, u16) = (19, 34);
 pub(super) const BOX_PADDING: u16 = 4;
 /// Columns of a chip beside its title: bracket, glyph, space, bracket.
 pub(super) const CHIP_MARKS: u16 = 4;
-/// Columns of chips that go from left to right, the best first.
-const CHIP_COLUMNS: [u16; 8] = [38, 32, 28, 25, 22, 20, 18, 16];
-/// Columns of chips that go from top to bottom.
-const DOWN_COLUMNS: [u16; 8] = [64, 54, 44, 36, 30, 26, 23, 20];
-/// Columns of chips whose titles are cut hard, for what would else be dots.
-const NARROW_COLUMNS: [u16; 2] = [13, 11];
+/// Columns of chips, the best first.
+const CHIP_COLUMNS: [u16; 13] = [64, 54, 44, 38, 32, 28, 25, 22, 20, 18, 16, 13, 11];
+/// Chips that go another way must be longer by this factor.
+const MUCH_LONGER: (u16, u16) = (4, 3);
+/// The fewest columns of a chip with a readable title.
+const LEAST_CHIP: u16 = 16;
+/// Columns of chips in a drawing that is panned.
+const PANNED_COLUMNS: u16 = 28;
 /// Larger graphs are not folded: the lines between the rows would say nothing any more.
 const MOST_FOLDED: usize = 120;
 
@@ -62,6 +64,8 @@ pub(crate) enum DrawingFit {
     /// It is larger than the pane.
     Panned,
     Dots,
+    /// Chips whose titles are cut hard.
+    NarrowChips,
     Chips,
     Boxes,
 }
@@ -73,6 +77,11 @@ impl DrawingShape {
 
     fn chips(columns: u16, flow: DrawingFlow) -> Self {
         Self { zoom: Zoom::Chips, columns, rows: 1, flow }
+    }
+
+    /// Whether titles are cut hard in it.
+    fn is_narrow(self) -> bool {
+        self.zoom == Zoom::Chips && self.columns < LEAST_CHIP
     }
 }
 
@@ -98,13 +107,16 @@ impl RevisionLayout {
         let fit = match found.map(|shape| shape.zoom) {
             None => DrawingFit::Panned,
             Some(Zoom::Dots) => DrawingFit::Dots,
+            Some(Zoom::Chips) if found.is_some_and(DrawingShape::is_narrow) => {
+                DrawingFit::NarrowChips
+            }
             Some(Zoom::Chips) => DrawingFit::Chips,
             Some(Zoom::Boxes) => DrawingFit::Boxes,
         };
         let shape = found.unwrap_or(match asked {
             Some(Zoom::Boxes) => DrawingShape::boxes(BOX_COLUMNS.0, 2, DrawingFlow::Right),
             Some(Zoom::Dots) => dots,
-            Some(Zoom::Chips) | None => DrawingShape::chips(CHIP_COLUMNS[2], DrawingFlow::Right),
+            Some(Zoom::Chips) | None => DrawingShape::chips(PANNED_COLUMNS, DrawingFlow::Right),
         });
         self.draw(shape);
         (shape, fit)
@@ -129,11 +141,22 @@ impl RevisionLayout {
                 if self.fits(DrawingShape::boxes(columns, 2, flow), room) {
                     return Some(self.tallest_that_fits(columns, flow, room));
                 }
+                // Where every title has one line, so may the boxes.
+                let low = DrawingShape::boxes(columns, 1, flow);
+                if self.most_title_lines(columns) == 1 && self.fits(low, room) {
+                    return Some(low);
+                }
                 columns -=
                     if columns == BOX_COLUMNS.0 { 1 } else { 5.min(columns - BOX_COLUMNS.0) };
             }
         }
         None
+    }
+
+    /// The lines of the longest title in boxes of so many columns.
+    fn most_title_lines(&self, columns: u16) -> usize {
+        let text = usize::from(columns - BOX_PADDING);
+        self.titles.iter().map(|title| wrap_words(title, text, 0).len()).max().unwrap_or(0)
     }
 
     /// A third line for the titles where one of them needs it and it fits.
@@ -143,8 +166,7 @@ impl RevisionLayout {
         flow: DrawingFlow,
         room: GraphRoom,
     ) -> DrawingShape {
-        let text = usize::from(columns - BOX_PADDING);
-        let is_cut = self.titles.iter().any(|title| wrap_words(title, text, 0).len() > 2);
+        let is_cut = self.most_title_lines(columns) > 2;
         let tall = DrawingShape::boxes(columns, 3, flow);
         if is_cut && room.title_lines > 2 && self.fits(tall, room) {
             return tall;
@@ -152,35 +174,47 @@ impl RevisionLayout {
         DrawingShape::boxes(columns, 2, flow)
     }
 
+    /// Chips as wide as they fit, up to their titles: from left to right, from top to bottom where titles are much longer
+    /// that way, and folded into rows where they are much longer still.
     fn fitting_chips(&mut self, room: GraphRoom) -> Option<DrawingShape> {
-        let widest = self.widest_title() + CHIP_MARKS;
         let folded = DrawingFlow::Folded(room.columns);
-        let choices = [
-            (DrawingFlow::Right, &CHIP_COLUMNS[..]),
-            (DrawingFlow::Down, &DOWN_COLUMNS[..]),
-            (folded, &CHIP_COLUMNS[..]),
-            (DrawingFlow::Right, &NARROW_COLUMNS[..]),
-            (folded, &NARROW_COLUMNS[..]),
-        ];
-        for (flow, columns) in choices {
-            for columns in columns.iter().map(|columns| (*columns).min(widest)) {
-                let shape = DrawingShape::chips(columns, flow);
-                if self.fits(shape, room) {
-                    return Some(shape);
-                }
+        let mut found: Option<DrawingShape> = None;
+        for flow in [DrawingFlow::Right, DrawingFlow::Down, folded] {
+            let Some(shape) = self.widest_chips(flow, room) else { continue };
+            let is_better = found.is_none_or(|found| {
+                shape.columns * MUCH_LONGER.1 > found.columns * MUCH_LONGER.0
+                    || (self.loses_names(found) && !self.loses_names(shape))
+            });
+            if is_better {
+                found = Some(shape);
             }
         }
-        None
+        found
+    }
+
+    fn widest_chips(&mut self, flow: DrawingFlow, room: GraphRoom) -> Option<DrawingShape> {
+        let widest = self.widest_title() + CHIP_MARKS;
+        let mut columns: Vec<u16> = CHIP_COLUMNS.iter().map(|one| (*one).min(widest)).collect();
+        columns.dedup();
+        let mut shapes = columns.into_iter().map(|columns| DrawingShape::chips(columns, flow));
+        shapes.find(|shape| self.fits(*shape, room))
     }
 
     fn widest_title(&self) -> u16 {
         let widths = self.titles.iter().map(|title| display_width(title));
-        widths.max().unwrap_or(0).min(usize::from(DOWN_COLUMNS[0])) as u16
+        widths.max().unwrap_or(0).min(usize::from(CHIP_COLUMNS[0])) as u16
     }
 
     /// A box that has its title in one line, as far as boxes go.
     fn widest_box(&self) -> u16 {
         (self.widest_title() + BOX_PADDING).clamp(BOX_COLUMNS.0, BOX_COLUMNS.1)
+    }
+
+    /// Whether the name of a link finds no place in a drawing.
+    fn loses_names(&self, shape: DrawingShape) -> bool {
+        let named = self.link_names.iter().filter(|name| !name.is_empty()).count();
+        let drawing = self.drawings.get(&shape).and_then(Option::as_ref);
+        drawing.is_some_and(|drawing| drawing.names.len() < named)
     }
 
     /// Whether a drawing fits. What cannot fit is not drawn to find out.
@@ -193,7 +227,7 @@ impl RevisionLayout {
         let widest = self.layout.layers.iter().map(most).max().unwrap_or(0);
         // A chip is as wide as its title, which may be less than a chip may have.
         let few = shape.zoom == Zoom::Chips && self.titles.len() <= MOST_FOLDED;
-        let least = if few { CHIP_COLUMNS[7].min(shape.columns) } else { shape.columns };
+        let least = if few { LEAST_CHIP.min(shape.columns) } else { shape.columns };
         let (w, h) = (usize::from(least.max(1)), usize::from(shape.rows.max(1)));
         let impossible = match shape.flow {
             DrawingFlow::Right => layers * w > width || widest * h > height,

@@ -52,7 +52,15 @@ pub(super) fn header_facts(badge: SessionBadge, cx: &PaneContext<'_>) -> Vec<Hea
             facts
         }
         SessionBadge::Watch => {
-            let who = HeaderFact::new(cx.note.unwrap_or_default(), 9).or_short("another process");
+            let who = match cx.silent_for {
+                Some(silent) => {
+                    let ago = units::format_clock(Duration::from_secs(silent.as_secs()));
+                    HeaderFact::new(format!("stopped responding {ago} ago"), 9)
+                        .or_short(format!("no response, {ago}"))
+                        .in_role(ThemeRole::Failed)
+                }
+                None => HeaderFact::new(cx.note.unwrap_or_default(), 9).or_short("another process"),
+            };
             [who].into_iter().chain(run_facts(cx)).collect()
         }
         SessionBadge::Paused => paused_facts(cx),
@@ -120,7 +128,7 @@ fn clock_fact(cx: &PaneContext<'_>) -> HeaderFact {
     let now = cx.now.to_zoned(cx.time_zone.clone());
     let today = clock::local_date(cx.wall_clock, cx.time_zone);
     let time = dates::format_time(now.time());
-    HeaderFact::new(format!("{}, {time}", dates::format_date(now.date(), today)), 5).or_short(time)
+    HeaderFact::new(format!("{}, {time}", dates::format_date(now.date(), today)), 3).or_short(time)
 }
 
 /// Who drafts.

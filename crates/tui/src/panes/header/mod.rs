@@ -9,7 +9,9 @@ use ratatui::layout::Rect;
 
 use crate::pane_context::{Pane, PaneContext};
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, StyledPiece, capitalize_title, styled_piece};
+use crate::widgets::{
+    ScreenLine, StyledPiece, capitalize_title, fit_clauses, short_plan_name, styled_piece,
+};
 use planwright_text::{clean_line, display_width};
 
 pub(crate) use badge::SessionBadge;
@@ -21,6 +23,8 @@ pub(crate) struct HeaderPane;
 
 /// Cells between two facts.
 const GAP: usize = 3;
+/// Facts up to this weight give way to a title that would be cut.
+const MINOR: u8 = 4;
 
 impl Pane for HeaderPane {
     fn render(&self, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -33,6 +37,12 @@ impl Pane for HeaderPane {
         line.put(&format!(" {} ", badge.label()), cx.style(badge.role())).skip(2);
         let facts = fit_facts(header_facts(badge, cx), display_width(&title), line.cells_left());
         line.put_right(&join_facts(&facts, cx));
+        let room = line.cells_left().saturating_sub(2);
+        let title = if display_width(&title) <= room {
+            title
+        } else {
+            fit_clauses(&short_plan_name(&title), room)
+        };
         line.put(&title, cx.theme.bold_style(ThemeRole::Text));
     }
 }
@@ -56,6 +66,12 @@ fn fit_facts(mut facts: Vec<HeaderFact>, title: usize, room: usize) -> Vec<Heade
         if let Some(short) = fact.short.take() {
             fact.text = short;
         }
+    }
+    // What the title is worth more than goes before a letter of it does.
+    while facts_width(&facts) > kept(usize::MAX) {
+        let minor = facts.iter().map(|fact| fact.weight).filter(|weight| *weight <= MINOR).min();
+        let Some(at) = facts.iter().position(|fact| Some(fact.weight) == minor) else { break };
+        facts.remove(at);
     }
     let least = room * 2 / 5;
     while facts_width(&facts) > kept(least.max(title.min(room / 2))) && !facts.is_empty() {
@@ -115,6 +131,7 @@ mod tests {
         );
         assert_eq!(shown(25, 72), "this terminal   3/11   9 min   $0.62");
         assert_eq!(shown(25, 52), "3/11   9 min   $0.62");
+        assert_eq!(shown(58, 80), "3/11   9 min   $0.62");
         assert_eq!(shown(200, 50), "3/11   9 min   $0.62");
         assert_eq!(shown(200, 4), "");
     }

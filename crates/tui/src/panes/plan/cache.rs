@@ -21,6 +21,7 @@ use crate::plan_text::{
     file_task_times, plan_rows,
 };
 use crate::ui_state::ViewUi;
+use planwright_model::event::PlanSketch;
 use planwright_model::{
     Digest, LeverChange, PlanCalendar, PlanOutline, Roadmap, Schedule, ScheduleRelaxation, Seq,
     TaskId,
@@ -31,6 +32,7 @@ use planwright_state::SessionState;
 #[derive(Clone, Debug, Default)]
 struct PlanCacheKey {
     hash: Option<Digest>,
+    sketch: Option<Arc<PlanSketch>>,
     outline: Option<Arc<PlanOutline>>,
     roadmap: Option<Arc<Roadmap>>,
     schedule: Option<Arc<Schedule>>,
@@ -42,6 +44,7 @@ impl PlanCacheKey {
     fn from_state(state: &SessionState) -> Self {
         Self {
             hash: state.plan.current.as_ref().map(|revision| revision.hash.clone()),
+            sketch: state.planning.sketch.clone(),
             outline: state.planning.outline.clone(),
             roadmap: state.planning.roadmap.clone(),
             schedule: state.planning.schedule.clone(),
@@ -60,6 +63,7 @@ impl PlanCacheKey {
         let planning = &state.planning;
         self.hash.as_ref() == state.plan.current.as_ref().map(|revision| &revision.hash)
             && self.visible == planning.last_visible
+            && is_same_draft(self.sketch.as_ref(), planning.sketch.as_ref())
             && is_same_draft(self.outline.as_ref(), planning.outline.as_ref())
             && is_same_draft(self.roadmap.as_ref(), planning.roadmap.as_ref())
             && is_same_draft(self.schedule.as_ref(), planning.schedule.as_ref())
@@ -154,8 +158,10 @@ impl PlanCache {
             state.planning.roadmap.as_ref().map(|roadmap| (&roadmap.nodes, &roadmap.root_id));
         let outlined =
             state.planning.outline.as_ref().map(|outline| (&outline.nodes, &outline.root_id));
+        let sketched =
+            state.planning.sketch.as_ref().map(|sketch| (&sketch.nodes, &sketch.root_id));
         // Estimates are in the roadmap; before there is one, the outline has to do.
-        self.rows = match (drafted.or(outlined), revision) {
+        self.rows = match (drafted.or(outlined).or(sketched), revision) {
             (Some((nodes, root)), _) => PlanTreeRows::from_outline(nodes, root, plan),
             (None, Some(revision)) => {
                 PlanTreeRows::from_plan(&revision.plan, &revision.facts.execution_order)

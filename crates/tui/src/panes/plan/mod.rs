@@ -131,6 +131,9 @@ fn outline_name(cx: &PaneContext<'_>) -> String {
         return crate::row_editor::editor_title(editor).to_owned();
     }
     let past = if cx.mode.is_past() { " · as it was" } else { "" };
+    if is_sketch(cx.state) {
+        return format!("plan · a sketch, with what is assumed{past}");
+    }
     let (draft, before) = draft_numbers(cx.state);
     match &cx.plan.changes {
         Some(_) if cx.plan.shows_lever() => "plan · with the dates of the row below".to_owned(),
@@ -141,6 +144,11 @@ fn outline_name(cx: &PaneContext<'_>) -> String {
         Some(_) => format!("plan · against the draft before{past}"),
         None => format!("plan{past}"),
     }
+}
+
+/// Whether only a sketch of the plan is there: the rows that it would have without an answer to what is asked.
+pub(crate) fn is_sketch(state: &SessionState) -> bool {
+    state.planning.outline.is_none() && state.planning.sketch.is_some()
 }
 
 /// The numbers of the draft and of the one it is compared with; 0 where there is none.
@@ -189,7 +197,8 @@ fn outline_facts(area: Rect, cx: &PaneContext<'_>) -> String {
     let phases = phases.map(|count| planwright_text::units::format_counted(count, word));
     let counts: Vec<String> = [Some(tasks), phases].into_iter().flatten().collect();
     let key = |action| cx.keymap.key_hint(action);
-    let views = (wide && cx.areas.side_graph.is_empty()).then(|| {
+    let has_views = wide && cx.areas.side_graph.is_empty() && !is_sketch(cx.state);
+    let views = has_views.then(|| {
         format!("{} graph  {} calendar", key(KeyAction::ViewGraph), key(KeyAction::ViewGantt))
     });
     let parts = [Some(counts.join(", ")), rows.or(views)];
@@ -228,15 +237,20 @@ pub(crate) fn draw_activity_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<
     let style = cx.style(ThemeRole::Rule);
     let kind = RuleKind { focus: false, past: cx.mode.is_past() };
     let planning = &cx.state.planning;
-    let time = match (planning.segment_began, planning.last_visible) {
-        (Some(from), Some(to)) => {
+    let end = if planning.is_working() { planning.last_visible } else { planning.drafted_at };
+    let time = match (planning.segment_began, end) {
+        (Some(from), Some(to)) if from <= to => {
             let took = crate::clock::duration_between(from, to);
             format!(" in {}", planwright_text::units::format_elapsed(took))
         }
         _ => String::new(),
     };
-    let done = if planning.is_working() { "drafting" } else { "drafted and checked" };
-    let done = if planning.begun { done } else { "checked" };
+    let done = match planning.is_working() {
+        _ if !planning.begun => "checked",
+        _ if is_sketch(cx.state) => "read and sketched",
+        true => "drafting",
+        false => "drafted and checked",
+    };
     let steps = planwright_text::units::format_counted(cx.trace.total, "step");
     // While a model is waited for, that is what happens.
     let name = match planning_wait(cx) {

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::outline_columns::{WhenForm, fit_time_text, when_text};
+use super::outline_columns::{WhenForm, fit_time_text, fit_when_text};
 use super::outline_lines::{
     OutlineLine, OutlineSource, RowDetailKind, command_beside, detail_texts,
 };
@@ -217,7 +217,7 @@ fn draw_columns(
         put_right_at(buf, row, time_end(cx, width), &time, cx.style(role));
     }
     if columns.form != WhenForm::Hidden {
-        let when = when_text(text, changes, columns.form, today);
+        let when = fit_when_text(text, changes, columns, today);
         let role = if when.contains('→') { ThemeRole::DiffMoved } else { ThemeRole::Text };
         if columns.form == WhenForm::Short {
             put_right_at(buf, row, width.saturating_sub(1), &when, cx.style(role));
@@ -240,7 +240,7 @@ fn draw_removed(at: usize, row: Rect, today: Date, buf: &mut Buffer, cx: &PaneCo
     if columns.time > 0 {
         put_right_at(buf, row, time_end(cx, width), &text.time_text(), cx.style(ThemeRole::Dim));
     }
-    let days = when_text(text, None, columns.form, today);
+    let days = fit_when_text(text, None, columns, today);
     if columns.form == WhenForm::Full {
         put_at(buf, row, columns.when_start(width), &days, cx.style(ThemeRole::Dim));
     } else {

@@ -2,12 +2,12 @@
 
 use jiff::civil::Date;
 
-use crate::plan_text::{DraftComparison, PlanRowKind, PlanTextRow};
+use crate::plan_text::{DaySpan, DraftComparison, PlanRowKind, PlanTextRow};
 use planwright_text::{display_width, units};
 
 /// Titles get at least so many cells before another column is shown.
 const LEAST_TITLE: usize = 40;
-/// Where there is room, titles up to so many cells are not cut before the other columns are short.
+/// Titles up to so many cells are not cut before the other columns are short.
 const ROOMY_TITLE: usize = 64;
 /// From this width on rows are indented further, with a column of their own for locks.
 const ROOMY: usize = 100;
@@ -19,7 +19,7 @@ pub(crate) enum WhenForm {
     Hidden,
     /// `19 Nov`, `19 → 21 Nov`.
     Short,
-    /// `Tue 24 – Sat 28 Nov`.
+    /// `Tue 24 – Sat 28 Nov`; without weekdays where a row has more to say than the column holds.
     Full,
 }
 
@@ -55,28 +55,32 @@ impl OutlineColumns {
         };
         let widths = ColumnWidths::measure(rows, changes, today);
         let room = width.saturating_sub(1);
-        let shapes = widths.shapes(changes.is_some());
         let gap = if width >= ROOMY { 3 } else { 2 };
-        let fit_shape = |(who, time, form)| {
+        let fit_shape = |(who, time, form): (usize, usize, WhenForm), most: usize| {
+            let title = indent + 4 + most.min(widths.title);
+            let taken = [who, time].into_iter().filter(|cells| *cells > 0).map(|cells| cells + 2);
+            let left = room.saturating_sub(title + taken.clone().sum::<usize>() + gap);
             let when = match form {
                 WhenForm::Hidden => 0,
                 WhenForm::Short => widths.short,
-                WhenForm::Full => widths.full,
+                WhenForm::Full => widths.full.min(left).max(widths.least_full),
             };
             let form = if when == 0 { WhenForm::Hidden } else { form };
-            let taken = [who, time].into_iter().filter(|cells| *cells > 0).map(|cells| cells + 2);
             let taken = taken.sum::<usize>() + if when > 0 { when + gap } else { 0 };
-            Self { indent, title_end: room.saturating_sub(taken), who, time, when, form }
+            let title_end = room.saturating_sub(taken);
+            (title_end >= title).then_some(Self { indent, title_end, who, time, when, form })
         };
-        let fitted: Vec<Self> = shapes.into_iter().map(fit_shape).collect();
-        let fits =
-            |columns: &Self, most: usize| columns.title_end >= indent + 4 + most.min(widths.title);
-        let roomy = |columns: &&Self| {
-            width >= ROOMY && (columns.time > 0 || widths.time == 0) && fits(columns, ROOMY_TITLE)
+        let shapes = widths.shapes(changes.is_some());
+        let is_dated = |(_, time, form): &&(usize, usize, WhenForm)| {
+            let has_time = *time > 0 || widths.time == 0;
+            has_time && (*form != WhenForm::Hidden || widths.short == 0)
         };
-        let found = fitted.iter().find(roomy);
-        let found = found.or_else(|| fitted.iter().find(|columns| fits(columns, LEAST_TITLE)));
-        found.or(fitted.last()).copied().unwrap_or_default()
+        let whole = shapes.iter().filter(is_dated).find_map(|shape| fit_shape(*shape, ROOMY_TITLE));
+        // A name that stands in every row says nothing that titles should be cut for.
+        let tells = |(who, ..): &&(usize, usize, WhenForm)| *who == 0 || !widths.is_one_person;
+        let cut = || shapes.iter().filter(tells).find_map(|shape| fit_shape(*shape, LEAST_TITLE));
+        let nothing = (0, 0, WhenForm::Hidden);
+        whole.or_else(cut).or_else(|| fit_shape(nothing, 0)).unwrap_or_default()
     }
 
     /// Where the title of a row begins.
@@ -101,6 +105,10 @@ struct ColumnWidths {
     short_time: usize,
     short: usize,
     full: usize,
+    /// Every row fits without its weekdays, and most of them with.
+    least_full: usize,
+    /// The same name stands in every row that has one.
+    is_one_person: bool,
 }
 
 impl ColumnWidths {
@@ -120,21 +128,28 @@ impl ColumnWidths {
     }
 
     fn measure(rows: &[PlanTextRow], changes: Option<&DraftComparison>, today: Date) -> Self {
-        let mut widths = Self::default();
+        let mut widths = Self { is_one_person: true, ..Self::default() };
+        let mut full_texts = Vec::with_capacity(rows.len());
+        let name = rows.iter().map(|row| &row.who).find(|who| !who.is_empty());
         let removed = changes.iter().flat_map(|changes| &changes.removed).map(|(_, row)| row);
         for row in rows.iter().chain(removed) {
             let is_task = row.kind == PlanRowKind::Task;
             widths.title = widths.title.max(display_width(&row.title) + 2 * row.depth);
             widths.who = widths.who.max(display_width(&row.who)).min(14);
+            widths.is_one_person &= row.who.is_empty() || Some(&row.who) == name;
             widths.short_time = widths.short_time.max(display_width(&new_time_text(row, changes)));
             if is_task {
                 widths.time = widths.time.max(display_width(&time_text(row, changes)));
             }
             widths.short =
                 widths.short.max(display_width(&when_text(row, changes, WhenForm::Short, today)));
-            widths.full =
-                widths.full.max(display_width(&when_text(row, changes, WhenForm::Full, today)));
+            full_texts.push(display_width(&when_text(row, changes, WhenForm::Full, today)));
+            widths.least_full = widths.least_full.max(display_width(&range_text(row, changes)));
         }
+        full_texts.sort_unstable();
+        widths.full = full_texts.last().copied().unwrap_or(0);
+        let most = full_texts.get(full_texts.len() * 7 / 10).copied().unwrap_or(0);
+        widths.least_full = widths.least_full.max(most).min(widths.full);
         if rows.iter().any(|row| row.minutes.is_some()) {
             widths.short_time = widths.short_time.max(10);
         }
@@ -170,6 +185,41 @@ pub(crate) fn fit_time_text(
     if display_width(&text) <= room { text } else { new_time_text(row, changes) }
 }
 
+/// When a row is planned, in a column: all of it, else without weekdays.
+pub(crate) fn fit_when_text(
+    row: &PlanTextRow,
+    changes: Option<&DraftComparison>,
+    columns: OutlineColumns,
+    today: Date,
+) -> String {
+    let text = when_text(row, changes, columns.form, today);
+    let is_short = columns.form != WhenForm::Full || display_width(&text) <= columns.when;
+    if is_short { text } else { range_text(row, changes) }
+}
+
+/// When a row is planned without weekdays, and was in the draft before.
+fn range_text(row: &PlanTextRow, changes: Option<&DraftComparison>) -> String {
+    let Some(days) = row.days else { return String::new() };
+    match moved_days(row, changes) {
+        None => days.short_range(),
+        Some((was, now)) => {
+            let text = was.short_change_text(now);
+            if row.kind == PlanRowKind::Phase { format!("ends {text}") } else { text }
+        }
+    }
+}
+
+/// The days before and now of a row that moved; of a phase its last days.
+fn moved_days(row: &PlanTextRow, changes: Option<&DraftComparison>) -> Option<(DaySpan, DaySpan)> {
+    let days = row.days?;
+    let was = changes.and_then(|changes| changes.before.get(&row.id)).and_then(|was| was.days)?;
+    let (was, now) = match row.kind {
+        PlanRowKind::Phase => (was.end_day(), days.end_day()),
+        _ => (was, days),
+    };
+    (was != now).then_some((was, now))
+}
+
 /// When a row is planned, and was in the draft before. Of a phase that moved only its end is said.
 pub(crate) fn when_text(
     row: &PlanTextRow,
@@ -178,20 +228,16 @@ pub(crate) fn when_text(
     today: Date,
 ) -> String {
     let Some(days) = row.days else { return String::new() };
-    let was = changes.and_then(|changes| changes.before.get(&row.id)).and_then(|was| was.days);
-    let is_phase = row.kind == PlanRowKind::Phase;
-    let moved = was.filter(|was| if is_phase { was.last != days.last } else { *was != days });
-    match (moved, form) {
+    match (moved_days(row, changes), form) {
         (_, WhenForm::Hidden) => String::new(),
         (None, WhenForm::Short) => days.short_text(),
         (None, WhenForm::Full) => days.text(today),
-        (Some(was), form) => {
-            let (was, now) = if is_phase { (was.end_day(), days.end_day()) } else { (was, days) };
+        (Some((was, now)), form) => {
             let text = match form {
                 WhenForm::Full => was.change_text(now, today),
                 _ => was.short_change_text(now),
             };
-            if is_phase { format!("ends {text}") } else { text }
+            if row.kind == PlanRowKind::Phase { format!("ends {text}") } else { text }
         }
     }
 }
@@ -248,7 +294,7 @@ mod tests {
                 assert!(display_width(&time) <= columns.time, "{width}: {time}");
             }
             for row in &rows {
-                let when = when_text(row, Some(&changes), columns.form, today);
+                let when = fit_when_text(row, Some(&changes), columns, today);
                 assert!(display_width(&when) <= columns.when, "{width}: {when}");
             }
         }

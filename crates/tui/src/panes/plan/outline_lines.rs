@@ -56,7 +56,9 @@ pub(crate) enum RowDetailLevel {
     Rows,
     /// Commands and remarks of all rows, what makes it done of the selected one.
     Selected,
-    /// Everything of every row.
+    /// Everything of every row, commands beside their titles where they fit.
+    Compact,
+    /// Everything of every row, each in lines of its own.
     All,
 }
 
@@ -136,7 +138,7 @@ fn detail_kinds(
     if source.level == RowDetailLevel::Rows {
         return Vec::new();
     }
-    let all = source.level == RowDetailLevel::All;
+    let all = matches!(source.level, RowDetailLevel::Compact | RowDetailLevel::All);
     let mut kinds = Vec::new();
     let was = source.changes.and_then(|changes| changes.before.get(&row.id));
     if was.is_some_and(|was| was.title != row.title) {
@@ -163,7 +165,8 @@ pub(crate) fn command_beside(source: OutlineSource<'_>, row: &PlanTextRow) -> Op
     let start = source.columns.title_start(row) + display_width(&row.title) + 2;
     let fits = start + 2 + display_width(&shown) + 2 <= source.columns.title_end;
     let plain = !command.contains('\n') && shown == command;
-    (source.level == RowDetailLevel::Selected && fits && plain).then(|| format!("$ {command}"))
+    let beside = matches!(source.level, RowDetailLevel::Selected | RowDetailLevel::Compact);
+    (beside && fits && plain).then(|| format!("$ {command}"))
 }
 
 /// The lines of one detail, wrapped; a command is never cut.

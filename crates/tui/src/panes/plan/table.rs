@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -11,11 +12,15 @@ use super::times::ChartOffsets;
 use super::{draw_row_count, highlight_selected, put_marks, row_glyph};
 use crate::pane_context::PaneContext;
 use crate::panes::graph::task_worker;
+use crate::plan_text::DaySpan;
 use crate::theme::ThemeRole;
 use crate::widgets::ScreenLine;
 use planwright_model::TaskNode;
 use planwright_state::{SessionState, TaskRow, TaskStatus};
 use planwright_text::{clean_line, units};
+
+/// Rows that are looked at to tell which columns have something in them.
+const MOST_LOOKED_AT: usize = 500;
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +31,7 @@ pub(crate) enum TableColumn {
     Status,
     Title,
     Kind,
+    When,
     Attempt,
     Elapsed,
     Estimate,
@@ -36,11 +42,12 @@ pub(crate) enum TableColumn {
 }
 
 impl TableColumn {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Order,
         Self::Status,
         Self::Title,
         Self::Kind,
+        Self::When,
         Self::Attempt,
         Self::Elapsed,
         Self::Estimate,
@@ -56,6 +63,7 @@ impl TableColumn {
             Self::Status => "status",
             Self::Title => "title",
             Self::Kind => "who",
+            Self::When => "when",
             Self::Attempt => "try",
             Self::Elapsed => "elapsed",
             Self::Estimate => "estimate",
@@ -79,6 +87,7 @@ impl TableColumn {
             Self::Status | Self::Tokens => 9,
             Self::Title => 20,
             Self::Kind | Self::Tool => 12,
+            Self::When => 24,
             Self::Attempt => 4,
             Self::Estimate | Self::Elapsed | Self::Slack => 11,
             Self::Cost => 8,
@@ -98,9 +107,15 @@ impl TableColumn {
     }
 }
 
-/// The columns that fit beside titles of so many cells, and the cells the titles get: they are cut last.
-fn fit_columns(width: usize, titles: usize) -> (Vec<TableColumn>, usize) {
-    let mut columns = TableColumn::ALL[1..].to_vec();
+/// The columns that fit beside titles of so many cells, and the cells the titles get: they are cut last. Columns in which
+/// nothing would stand are left out.
+fn fit_columns(
+    width: usize,
+    titles: usize,
+    is_used: impl Fn(TableColumn) -> bool,
+) -> (Vec<TableColumn>, usize) {
+    let mut columns: Vec<TableColumn> =
+        TableColumn::ALL[1..].iter().copied().filter(|column| is_used(*column)).collect();
     let least = TableColumn::Title.width();
     let titles = titles.max(least);
     let taken = |columns: &[TableColumn], title: usize| {
@@ -136,6 +151,7 @@ pub(super) fn sorted_rows(
             node: &revision.plan.tasks[task],
             row: state.tasks.row(task),
             slack: offsets.task_slack(task),
+            days: None,
             now,
         };
         entry(*one).compare_by(&entry(*other), by)
@@ -147,6 +163,8 @@ struct TableEntry<'a> {
     node: &'a TaskNode,
     row: &'a TaskRow,
     slack: Option<u64>,
+    /// When it is planned.
+    days: Option<DaySpan>,
     now: Timestamp,
 }
 
@@ -155,7 +173,8 @@ impl TableEntry<'_> {
     fn compare_by(&self, other: &Self, by: TableColumn) -> Ordering {
         let elapsed = |entry: &Self| entry.row.elapsed_ms(entry.now);
         match by {
-            TableColumn::Order => Ordering::Equal,
+            // The order of work is that of the dates.
+            TableColumn::Order | TableColumn::When => Ordering::Equal,
             TableColumn::Status => {
                 status_urgency(self.row.status).cmp(&status_urgency(other.row.status))
             }
@@ -184,11 +203,12 @@ impl TableEntry<'_> {
         }
     }
 
-    fn cell_text(&self, column: TableColumn) -> String {
+    fn cell_text(&self, column: TableColumn, today: Date) -> String {
         match column {
             TableColumn::Order | TableColumn::Status => String::new(),
             TableColumn::Title => self.node.description.clone(),
             TableColumn::Kind => self.kind().to_owned(),
+            TableColumn::When => self.days.map(|days| days.text(today)).unwrap_or_default(),
             TableColumn::Attempt if self.row.attempt == 0 => String::new(),
             TableColumn::Attempt => self.row.attempt.to_string(),
             TableColumn::Elapsed => self
@@ -199,6 +219,7 @@ impl TableEntry<'_> {
             TableColumn::Estimate => self
                 .node
                 .duration_minutes
+                .filter(|minutes| *minutes > 0)
                 .map(|minutes| units::format_planned(minutes.into()))
                 .unwrap_or_default(),
             TableColumn::Tokens if self.row.tokens == 0 => String::new(),
@@ -224,7 +245,8 @@ fn status_urgency(status: TaskStatus) -> u8 {
 }
 
 pub(super) fn draw_table(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let (columns, title) = fit_columns(usize::from(body.width), widest_title(cx));
+    let is_used = |column| is_column_used(column, cx);
+    let (columns, title) = fit_columns(usize::from(body.width), widest_title(cx), is_used);
     draw_heading(&columns, title, Rect { height: body.height.min(1), ..body }, buf, cx);
     let list = Rect { y: body.y + 1, height: body.height.saturating_sub(1), ..body };
     for (row, y) in cx.plan.shown.iter().skip(cx.plan.top).zip(list.y..list.bottom()) {
@@ -239,6 +261,29 @@ pub(super) fn draw_table(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         buf,
         cx,
     );
+}
+
+/// Whether a column has something to say about one of the tasks.
+fn is_column_used(column: TableColumn, cx: &PaneContext<'_>) -> bool {
+    let today = cx.now.to_zoned(cx.time_zone.clone()).date();
+    let is_kept = matches!(column, TableColumn::Status | TableColumn::Title | TableColumn::Kind);
+    let mut entries =
+        cx.plan.shown.iter().take(MOST_LOOKED_AT).filter_map(|row| entry_at(*row, cx));
+    is_kept || entries.any(|entry| !entry.cell_text(column, today).is_empty())
+}
+
+/// The task of a row.
+fn entry_at<'a>(at: usize, cx: &PaneContext<'a>) -> Option<TableEntry<'a>> {
+    let task = cx.plan.rows.all[at].task.filter(|task| *task < cx.state.tasks.len())?;
+    let node = cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task))?;
+    let planned = cx.plan.planned.get(at).and_then(|planned| planned.slack);
+    Some(TableEntry {
+        node,
+        row: cx.state.tasks.row(task),
+        slack: cx.plan.offsets.task_slack(task).or(planned),
+        days: cx.plan.text.get(at).and_then(|row| row.days),
+        now: cx.now,
+    })
 }
 
 fn draw_heading(
@@ -267,20 +312,11 @@ fn draw_row(
     buf: &mut Buffer,
     cx: &PaneContext<'_>,
 ) {
-    let Some(task) = cx.plan.rows.all[at].task.filter(|task| *task < cx.state.tasks.len()) else {
-        return;
-    };
-    let Some(node) = cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task))
-    else {
-        return;
-    };
-    let row = cx.state.tasks.row(task);
-    let planned = cx.plan.planned.get(at).and_then(|planned| planned.slack);
-    let slack = cx.plan.offsets.task_slack(task).or(planned);
-    let entry = TableEntry { node, row, slack, now: cx.now };
+    let Some(entry) = entry_at(at, cx) else { return };
+    let today = cx.now.to_zoned(cx.time_zone.clone()).date();
     let (glyph, role) = row_glyph(at, &cx.plan.rows, cx.state);
     let mut line = ScreenLine::new(buf, area);
-    put_marks(line.skip(1), &node.id, cx);
+    put_marks(line.skip(1), &entry.node.id, cx);
     for column in columns {
         let width = if *column == TableColumn::Title { title } else { column.width() };
         let style = match column {
@@ -289,8 +325,8 @@ fn draw_row(
             _ => cx.style(ThemeRole::Dim),
         };
         let text = match column {
-            TableColumn::Status => format!("{glyph} {}", row.status.label()),
-            _ => entry.cell_text(*column),
+            TableColumn::Status => format!("{glyph} {}", entry.row.status.label()),
+            _ => entry.cell_text(*column, today),
         };
         put_cell(&mut line, &text, width, column.is_numeric(), style);
     }
@@ -333,16 +369,19 @@ mod tests {
 
     #[test]
     fn columns_go_from_the_right_where_it_is_narrow() {
-        assert_eq!(fit_columns(200, 30).0.len(), 10);
-        let (narrow, title) = fit_columns(60, 40);
+        let fit = |width, titles| fit_columns(width, titles, |_| true);
+        assert_eq!(fit(200, 30).0.len(), 11);
+        let (narrow, title) = fit(60, 40);
         assert_eq!((narrow.len(), title), (2, 40));
-        assert_eq!(fit_columns(10, 40).0, [TableColumn::Status, TableColumn::Title]);
+        assert_eq!(fit(10, 40).0, [TableColumn::Status, TableColumn::Title]);
+        let without = fit_columns(200, 30, |column| column != TableColumn::When).0;
+        assert!(!without.contains(&TableColumn::When));
     }
 
     #[test]
     fn sorting_turns_through_all_columns_and_back() {
         let mut column = TableColumn::Order;
-        for _ in 0..11 {
+        for _ in 0..12 {
             column = column.adjacent_column(true);
         }
         assert_eq!(column, TableColumn::Order);

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::keymap::KeyAction;
 use crate::pane_context::{Pane, PaneContext};
+use crate::panes::trace::draw_task_steps;
 use crate::plan_text::PlanTextRow;
 use crate::theme::ThemeRole;
 use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, styled_piece};
@@ -51,6 +52,11 @@ impl Pane for SelectedTaskPane {
                 line.put(&part, cx.style(role));
                 y += 1;
             }
+        }
+        // Before a plan runs there is nothing that a task did.
+        if !cx.planning && y + 1 < area.bottom() {
+            let below = Rect { y: y + 1, height: area.bottom() - y - 1, ..area };
+            draw_task_steps(below, buf, cx);
         }
     }
 }

@@ -219,7 +219,7 @@ fn draw_step(
 }
 
 /// The role of a line that is not like the rest of its step.
-fn line_role(look: StepLineStyle) -> Option<ThemeRole> {
+pub(super) fn line_role(look: StepLineStyle) -> Option<ThemeRole> {
     match look {
         StepLineStyle::Plain => None,
         StepLineStyle::Heading => Some(ThemeRole::Text),
@@ -254,7 +254,7 @@ fn step_word(kind: TraceEntryKind) -> &'static str {
 }
 
 /// Model and tool text looks alike whatever it says.
-fn text_role(kind: TraceEntryKind) -> ThemeRole {
+pub(super) fn text_role(kind: TraceEntryKind) -> ThemeRole {
     match kind {
         TraceEntryKind::Thought => ThemeRole::Thought,
         TraceEntryKind::Action | TraceEntryKind::Observed | TraceEntryKind::Unknown => {

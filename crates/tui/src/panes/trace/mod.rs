@@ -10,10 +10,12 @@ mod kind_filter;
 mod lines;
 mod search;
 mod step_filter;
+mod task_steps;
 mod window;
 
 pub(crate) use columns::TraceColumns;
 pub(crate) use draw::{TracePane, trace_body, trace_summary};
 pub(crate) use kind_filter::TraceKindFilter;
 pub(crate) use search::{TraceSearch, find_match};
+pub(crate) use task_steps::{TaskSteps, draw_task_steps};
 pub(crate) use window::{TraceCache, TraceSource, WindowRow};

@@ -16,7 +16,7 @@ use crate::panes::plan::times::{BarMeasure, PlannedRow};
 use crate::panes::plan::{PlanCache, draw_row_count, highlight_selected, put_marks, row_glyph};
 use crate::theme::ThemeRole;
 use crate::widgets::ScreenLine;
-use planwright_model::{LinkKind, TaskId};
+use planwright_model::{LinkKind, PlanContext, TaskId};
 use planwright_state::TaskStatus;
 use planwright_text::dates::format_date;
 use planwright_text::display_width;
@@ -30,11 +30,28 @@ pub(crate) fn chart_columns(body: Rect, plan: &PlanCache) -> usize {
     usize::from(body.width.saturating_sub(name_width(body, plan) + 1))
 }
 
-/// Columns of the names: as many as they need, so long as time has more than half.
+/// Columns of the names: as many as they need, so long as time has more than half or all that it needs.
 fn name_width(body: Rect, plan: &PlanCache) -> u16 {
     let names = plan.rows.all.iter().take(500);
     let widest = names.map(|row| display_width(&row.title) + 2 * row.depth).max().unwrap_or(0);
-    (widest as u16 + 6).clamp(LEAST_NAMES, (body.width * 9 / 20).max(LEAST_NAMES))
+    let most = (body.width * 9 / 20).max(body.width.saturating_sub(needed_columns(body, plan) + 1));
+    (widest as u16 + 6).clamp(LEAST_NAMES, most.max(LEAST_NAMES))
+}
+
+/// Columns that whole weeks of the plan take, on the finest scale on which they fit more than half of the chart.
+fn needed_columns(body: Rect, plan: &PlanCache) -> u16 {
+    let half = body.width * 11 / 20;
+    let first = plan.planned.iter().filter_map(PlannedRow::start).min();
+    let last = plan.planned.iter().filter_map(PlannedRow::end).max();
+    let (Some(first), Some(last)) = (first, last) else { return half };
+    if plan.offsets.measure != BarMeasure::Schedule {
+        return half;
+    }
+    let days = (last.as_second() - first.as_second()).max(0) / (24 * 3600);
+    // The first week begins on its Monday, the last one ends on its Sunday.
+    let days = u16::try_from(days + 14).unwrap_or(u16::MAX) / 7 * 7;
+    let fitting = [2, 1].into_iter().map(|columns| days.saturating_mul(columns));
+    fitting.into_iter().find(|columns| *columns <= half).unwrap_or(half)
 }
 
 /// Scale and day, as the rule says them.
@@ -79,7 +96,9 @@ fn end_text(cx: &PaneContext<'_>) -> String {
             let today = day(cx.now);
             let (from, to) = (format_date(day(first), today), format_date(day(end), today));
             let range = format!("{from} – {to}");
-            let spare = cx.plan.deadline.map(|due| (day(due) - day(end)).get_days());
+            let context = cx.state.planning.context.as_deref();
+            let due = context.and_then(PlanContext::stated_last_day).or(cx.plan.deadline.map(day));
+            let spare = due.map(|due| (due - day(end)).get_days());
             match spare {
                 Some(days @ 1..) => {
                     format!("{range} · {days} days to spare").replace("1 days", "1 day")
@@ -108,7 +127,9 @@ pub(crate) fn draw_gantt(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let row = cx.plan.shown[place];
         let area = Rect { y, height: 1, ..list };
         chart.draw_background(y, buf);
-        chart.draw_bars(row, |part| part == GanttBarKind::Slack, y, buf);
+        // How far a task may move is worth a line for the one that is looked at.
+        let selected = cx.ui.graph.selected.as_ref() == Some(&cx.plan.rows.all[row].id);
+        chart.draw_bars(row, |part| selected && part == GanttBarKind::Slack, y, buf);
         chart.draw_link_cells(&lines, place, y, buf);
         chart.draw_bars(row, |part| part != GanttBarKind::Slack, y, buf);
         highlight_selected(row, Rect { width: names, ..area }, buf, cx);
@@ -139,8 +160,8 @@ pub(crate) fn draw_legend(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
 
 /// The column after the last one of the plan, its deadline and today, whole weeks or steps of the axis.
 fn plan_end_column(axis: &GanttAxis, cx: &PaneContext<'_>) -> i64 {
-    let ends = cx.plan.planned.iter().flat_map(|row| [row.end(), row.slack_end()]);
-    let last = ends.flatten().chain(cx.plan.deadline).map(|at| axis.column_at(at)).max();
+    let ends = cx.plan.planned.iter().filter_map(PlannedRow::end);
+    let last = ends.chain(cx.plan.deadline).map(|at| axis.column_at(at)).max();
     let Some(last) = last else { return i64::MAX };
     let step = match axis.scale {
         GanttScale::Day => 14,
@@ -301,7 +322,7 @@ impl GanttChart<'_, '_> {
         }
     }
 
-    /// The links worth a line: those of the critical path and those of the selected task.
+    /// The links worth a line: those of the selected task.
     fn link_lines(&self) -> Vec<LinkLine> {
         let mut place = vec![usize::MAX; self.cx.plan.rows.all.len()];
         for (at, row) in self.cx.plan.shown.iter().enumerate() {
@@ -338,15 +359,12 @@ impl GanttChart<'_, '_> {
         let about = |from: &TaskId, to: &TaskId| selected.is_some_and(|id| id == from || id == to);
         let mut pairs = Vec::new();
         if let Some(revision) = &state.plan.current {
-            let path = &revision.facts.critical_path;
-            pairs.extend(path.windows(2).map(|pair| (&pair[0], &pair[1])));
             for task in &revision.plan.tasks {
                 let links = task.dependencies.iter().filter(|link| link.kind == LinkKind::FS);
                 let drawn = links.filter(|link| about(&link.task, &task.id));
                 pairs.extend(drawn.map(|link| (&link.task, &task.id)));
             }
         } else if let Some(roadmap) = &state.planning.roadmap {
-            pairs.extend(roadmap.critical_path.windows(2).map(|pair| (&pair[0], &pair[1])));
             let links = roadmap.dependencies.iter().filter(|link| link.kind == LinkKind::FS);
             let drawn = links.filter(|link| about(&link.from, &link.to));
             pairs.extend(drawn.map(|link| (&link.from, &link.to)));

@@ -1,0 +1,142 @@
+//! Commands that print a lot, fast and for long: everything is kept or counted, in order, and the screen goes on.
+//!
+//! The suite prints a little; `PLANWRIGHT_OUTPUT_MB=100` sets how many megabytes are printed at full speed and a hundred lines
+//! a second.
+
+use crate::program::{Place, json_lines};
+use crate::screen::Terminal;
+
+fn megabytes(default: usize) -> usize {
+    let stated = std::env::var("PLANWRIGHT_OUTPUT_MB").ok().and_then(|text| text.parse().ok());
+    stated.unwrap_or(default)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn plan(shell: &str) -> String {
+    format!(
+        "version = 2\ntitle = \"Loud\"\n[[tasks]]\nid = \"loud\"\ndescription = \"Print\"\nrun = {{ shell = '''{shell}''' }}\n"
+    )
+}
+
+/// Runs a plan that may take as long as it prints.
+fn run(place: &Place, shell: &str) -> Vec<serde_json::Value> {
+    let plan = place.plan(&plan(shell));
+    let mut command = place.command(&["run", &plan, "--headless", "--yes", "--json"]);
+    let output = command.timeout(std::time::Duration::from_secs(3_600)).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    json_lines(&output)
+}
+
+/// The numbers of the lines with a word, as the log has them.
+fn numbers(log: &str, word: &str) -> Vec<usize> {
+    let number = |line: &str| line.split_whitespace().nth(1).and_then(|it| it.parse().ok());
+    log.lines().filter(|line| line.starts_with(word)).filter_map(number).collect()
+}
+
+/// So many lines of about a hundred bytes with a word before them.
+fn printing(word: &str, lines: usize) -> String {
+    let dots = ".".repeat(85);
+    format!("awk 'BEGIN {{ for (i = 0; i < {lines}; i++) print \"{word} \" i \" {dots}\" }}'")
+}
+
+#[test]
+fn at_full_speed_everything_is_kept_in_order() {
+    let lines = megabytes(6) * 10_000;
+    let place = Place::new();
+    let records = run(&place, &printing("line", lines));
+    let ended = records.iter().find(|record| record["event"]["body"]["kind"] == "concluded");
+    let body = &ended.unwrap()["event"]["body"];
+    assert_eq!(body["dropped_bytes"], 0, "{body}");
+    let log = text(&place.run(&["logs", "last", "loud"]).stdout);
+    assert_eq!(numbers(&log, "line"), (0..lines).collect::<Vec<_>>());
+}
+
+#[test]
+fn both_streams_at_full_speed_keep_the_order_of_each_and_one_stream_that_of_both() {
+    let lines = megabytes(4) * 5_000;
+    let place = Place::new();
+    let (out, err) = (printing("out", lines), printing("err", lines));
+    run(&place, &format!("{out} & {err} >&2; wait"));
+    let log = text(&place.run(&["logs", "last", "loud"]).stdout);
+    assert_eq!(numbers(&log, "out"), (0..lines).collect::<Vec<_>>());
+    assert_eq!(numbers(&log, "err"), (0..lines).collect::<Vec<_>>());
+    let only = text(&place.run(&["logs", "last", "loud", "--stderr"]).stdout);
+    assert_eq!(only.lines().count(), lines);
+    // A command that joins its streams has one order.
+    let place = Place::new();
+    run(
+        &place,
+        "i=0; while [ $i -lt 4000 ]; do echo \"both $i\"; i=$((i+1)); echo \"both $i\" >&2; i=$((i+1)); done 2>&1",
+    );
+    let log = text(&place.run(&["logs", "last", "loud"]).stdout);
+    assert_eq!(numbers(&log, "both"), (0..4_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_hundred_lines_a_second_of_both_streams_come_in_the_order_in_which_they_were_written() {
+    // A kilobyte a line, as long as it takes.
+    let lines = std::env::var("PLANWRIGHT_OUTPUT_MB").map_or(150, |_| megabytes(1) * 1_000);
+    let dots = ".".repeat(980);
+    let place = Place::new();
+    let shell = format!(
+        "i=0; while [ $i -lt {lines} ]; do echo \"line $i {dots}\"; i=$((i+1)); sleep 0.01; echo \"line $i {dots}\" >&2; i=$((i+1)); sleep 0.01; done"
+    );
+    run(&place, &shell);
+    let log = text(&place.run(&["logs", "last", "loud"]).stdout);
+    assert_eq!(numbers(&log, "line"), (0..lines).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_screen_follows_beyond_what_the_journal_and_the_spool_hold() {
+    let place = Place::new();
+    // Prints more than the journal holds and more than the spool keeps, and waits in between.
+    let part = |number: usize| {
+        format!(
+            "{}; echo; echo \"part {number} is out\"; until [ -e go{number} ]; do sleep 0.02; done",
+            printing("line", 8_000)
+        )
+    };
+    let shell: Vec<String> = (1..=4).map(part).collect();
+    let plan = place.plan(&plan(&shell.join("; ")));
+    let settings = "output_cap_mb = 1\n";
+    let mut terminal = Terminal::start(&place, &["run", &plan], 30, 100);
+    terminal.shows("run this plan?");
+    std::fs::write(place.dir.path().join("config.toml"), settings).unwrap();
+    terminal.press_until("a", "this terminal");
+    for number in 1..=4 {
+        terminal.shows(&format!("part {number} is out"));
+        std::fs::write(place.work().join(format!("go{number}")), "").unwrap();
+    }
+    terminal.shows("1 of 1 done");
+    terminal.keys("q");
+    terminal.end();
+}
+
+#[test]
+fn colors_of_commands_are_shown_on_the_screen_and_nothing_else_of_their_escapes() {
+    let place = Place::new();
+    let shell = "printf '\\033[31mred words\\033[0m plain words\\n\\033]0;a title\\007\\033[2Jafter\\n'; until [ -e go ]; do sleep 0.02; done";
+    let plan = place.plan(&plan(shell));
+    let mut terminal = Terminal::start(&place, &["run", &plan, "--yes"], 30, 100);
+    terminal.shows("after");
+    terminal.press_until("o", "red words plain words");
+    let color = |terminal: &Terminal, words: &str| {
+        let lines: Vec<String> = terminal.text().lines().map(str::to_owned).collect();
+        let row = lines.iter().position(|line| line.contains("red words plain words")).unwrap();
+        let column = lines[row].split(words).next().unwrap().chars().count();
+        let cell =
+            terminal.parser.screen().cell(row.try_into().unwrap(), column.try_into().unwrap());
+        cell.unwrap().fgcolor()
+    };
+    let (red, plain) = (color(&terminal, "red words"), color(&terminal, "plain words"));
+    assert_ne!(red, plain, "{}", terminal.text());
+    assert!(!terminal.written().contains("\x1b]0;"), "a title is not for our terminal");
+    std::fs::write(place.work().join("go"), "").unwrap();
+    terminal.keys("\x1b");
+    terminal.shows("1 of 1 done");
+    terminal.keys("q");
+    terminal.end();
+}
