@@ -1,4 +1,4 @@
-//! Which agent does a task: the built-in one, one of the person's own, or several of those that compete.
+//! Which agent does a task: the built-in one, or one of the person's own.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,18 +9,15 @@ pub struct AgentRun {
     /// The name of one of the person's own agents; empty means the built-in agent.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub with: String,
-    /// Names of agents that each do the task in a copy of their own; one result is picked.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub best_of: Vec<String>,
 }
 
 impl AgentRun {
     /// The built-in agent.
-    pub const BUILT_IN: Self = Self { with: String::new(), best_of: Vec::new() };
+    pub const BUILT_IN: Self = Self { with: String::new() };
 
     /// One of the person's own agents, by its name.
     pub fn with_agent(name: impl Into<String>) -> Self {
-        Self { with: name.into(), best_of: Vec::new() }
+        Self { with: name.into() }
     }
 
     /// The person's own agent that does the task, if one does.
@@ -30,11 +27,6 @@ impl AgentRun {
 
     /// Whether the built-in agent does it.
     pub fn is_built_in(&self) -> bool {
-        self.with.is_empty() && self.best_of.is_empty()
-    }
-
-    /// Every agent that is named.
-    pub fn named_agents(&self) -> impl Iterator<Item = &str> {
-        self.own_agent().into_iter().chain(self.best_of.iter().map(String::as_str))
+        self.with.is_empty()
     }
 }

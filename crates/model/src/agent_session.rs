@@ -93,8 +93,8 @@ impl AgentDescription {
         match (self.network, self.hosts.as_slice()) {
             (AgentNetwork::Hosts, []) => "no host".to_owned(),
             (AgentNetwork::Hosts, hosts) => format!("{} only", hosts.join(", ")),
-            (AgentNetwork::Ports, _) => "network not limited by host".to_owned(),
-            (AgentNetwork::Open, _) => "network not limited".to_owned(),
+            (AgentNetwork::Ports, _) => "any host (network not limited by host)".to_owned(),
+            (AgentNetwork::Open, _) => "any host (network not limited)".to_owned(),
         }
     }
 }

@@ -78,10 +78,8 @@ impl JournalCheck {
                 AgentEvent::ModelAnswered { tokens, .. } | AgentEvent::ModelFailed { tokens, .. },
             ) => self.tokens = self.tokens.saturating_add(*tokens),
             // A session reports what it has used in all; a new session begins at nothing.
-            Event::Agent(AgentEvent::SessionOpened { task, session, .. }) => {
-                if !session.loaded {
-                    self.reported.remove(task);
-                }
+            Event::Agent(AgentEvent::SessionOpened { task, session, .. }) if !session.loaded => {
+                self.reported.remove(task);
             }
             Event::Agent(AgentEvent::UsageReported { task, tokens: Some(tokens), .. }) => {
                 let before = self.reported.entry(task.clone()).or_default();

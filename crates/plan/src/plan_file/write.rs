@@ -194,13 +194,9 @@ fn write_task(out: &mut String, task: &TaskNode, version: i64) {
 
 /// Writes which agent does a task, where it is not the built-in one.
 fn write_agent_run(out: &mut String, run: &AgentRun) {
-    let mut fields: Vec<(&str, Value)> = Vec::new();
-    fields.extend(run.own_agent().map(|name| ("with", name.into())));
-    if !run.best_of.is_empty() {
-        fields.push(("best_of", Value::Array(run.best_of.iter().collect())));
-    }
-    if !fields.is_empty() {
-        write_field(out, "run", inline_table([("agent", inline_table(fields).into())]));
+    if let Some(name) = run.own_agent() {
+        let agent = inline_table([("with", name.into())]);
+        write_raw_field(out, "run", inline_table([("agent", agent.into())]));
     }
 }
 

@@ -88,7 +88,9 @@ pub struct AgentProcess {
     /// The view of the file system that it and all its descendants share, once it has one of its own.
     namespace: Option<PathBuf>,
     ended: bool,
-    _exit: Option<OpenExit>,
+    /// The way out of its network, open for as long as it runs.
+    #[expect(dead_code, reason = "held, never read")]
+    exit: Option<OpenExit>,
     /// Its temporary files, removed with it.
     _private: PrivateDirectory,
 }
@@ -137,14 +139,14 @@ impl AgentProcess {
             network,
             namespace: None,
             ended: false,
-            _exit: None,
+            exit: None,
             _private: private,
         };
         let (Some(output), Some(input), Some(errors)) = pipes else { return Err(missing()) };
         this.errors.follow(errors);
         if let Some(exit) = exit {
             match exit.open().await {
-                Ok(open) => this._exit = Some(open),
+                Ok(open) => this.exit = Some(open),
                 Err(error) => return Err(this.failure_at_start(&name, error).await),
             }
         }
@@ -205,7 +207,9 @@ impl AgentProcess {
         let (mark, namespace) = (self.mark.clone(), self.namespace.take());
         let ending = tokio::task::spawn_blocking(move || {
             end_leftovers(&mark);
-            namespace.iter().for_each(|namespace| end_namespace(namespace));
+            if let Some(namespace) = namespace {
+                end_namespace(&namespace);
+            }
         });
         self.ended = ending.await.is_ok();
     }
@@ -228,7 +232,9 @@ impl Drop for AgentProcess {
             kill_exactly(pid, ticks);
         }
         end_leftovers(&self.mark);
-        self.namespace.iter().for_each(|namespace| end_namespace(namespace));
+        if let Some(namespace) = &self.namespace {
+            end_namespace(namespace);
+        }
     }
 }
 
