@@ -264,8 +264,8 @@ fn resume_agent(
     }
 }
 
-/// Whether an agent of the person's own that was interrupted can simply continue: nothing that it did is in doubt, and it
-/// can load its session, or had not done anything yet.
+/// Whether an agent of the person's own that was interrupted can simply continue: nothing that it did is in doubt. Whether
+/// it can load its session turns out when it starts.
 fn can_continue_own_agent(state: &SessionState, task: usize, own: &AgentProgress) -> bool {
     let (id, row) = (state.tasks.id(task), state.tasks.row(task));
     let in_flight = row.call.iter().map(|call| &**call).chain(&row.beside);
@@ -278,8 +278,7 @@ fn can_continue_own_agent(state: &SessionState, task: usize, own: &AgentProgress
         })
     };
     let unheard = own.under_way.keys().any(|step| !is_asked(step));
-    let loads = own.session.as_ref().is_some_and(|session| session.can_load);
-    !unsure && !unheard && (loads || own.calls == 0)
+    !unsure && !unheard
 }
 
 fn is_already_asked(state: &SessionState, task: usize) -> bool {

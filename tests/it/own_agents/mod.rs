@@ -1,8 +1,10 @@
 //! Agents of the person's own through the whole program: a scripted agent, a real store, a real sandbox.
 
 mod agent;
+mod crash;
 mod hostile;
 mod path;
+mod steering;
 
 use std::process::Output;
 
@@ -74,6 +76,13 @@ impl OwnAgentEnv {
         let path = self.env.place.dir.path().join("agent/script.log");
         let text = std::fs::read_to_string(path).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The same while the agent is at work: nothing while a line is only half written.
+    pub fn log_if_complete(&self) -> Vec<Value> {
+        let path = self.env.place.dir.path().join("agent/script.log");
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        text.lines().map_while(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// The prompts that the agent was given.

@@ -148,8 +148,8 @@ impl<'a> OwnAgentAttempt<'a> {
             (own.map(|own| (own.id.clone(), own.can_load)), progress.calls > 0)
         };
         let unconfined = self.ask_unconfined().await?;
-        if let Some((id, true)) = &earlier {
-            match self.launch(Some(id), unconfined).await {
+        if let Some((id, can_load)) = &earlier {
+            match self.launch_earlier(id, *can_load, unconfined).await {
                 Ok(live) => {
                     self.record_session(&live);
                     if self.asked_before(&live).is_none() {
@@ -179,6 +179,20 @@ impl<'a> OwnAgentAttempt<'a> {
             self.run.record_prompt(source, &words, None);
         }
         Ok((live, prompt))
+    }
+
+    /// Starts the agent with the session that it had.
+    async fn launch_earlier(
+        &self,
+        id: &str,
+        can_load: bool,
+        unconfined: UnconfinedAgent,
+    ) -> Result<LiveAgent, SessionFault> {
+        if !can_load {
+            let why = "it does not load sessions reliably".to_owned();
+            return Err(SessionFault::NotLoaded { why });
+        }
+        self.launch(Some(id), unconfined).await
     }
 
     async fn launch(
@@ -301,6 +315,10 @@ impl<'a> OwnAgentAttempt<'a> {
         first: String,
     ) -> Result<String, LoopEnd> {
         let Some(question) = self.asked_before(live).map(str::to_owned) else {
+            let first = match self.next_words().await {
+                Some(words) => format!("{first}\n\n{words}"),
+                None => first,
+            };
             return self.converse(live, first).await;
         };
         match self.ask_question(&question).await? {

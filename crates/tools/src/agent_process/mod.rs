@@ -28,8 +28,8 @@ use confinement::AgentConfinement;
 use network_exit::OpenExit;
 
 use crate::process::{
-    GroupGuard, end_group, end_leftovers, end_namespace, find_descendants, kill_exactly,
-    own_namespace, spawner, start_ticks,
+    GroupGuard, HeldNamespace, end_group, end_leftovers, end_namespace, find_descendants,
+    kill_exactly, own_namespace, spawner, start_ticks,
 };
 use crate::sandbox::{ARGV0, PrivateDirectory, Sandbox};
 use planwright_model::{AgentNetwork, StopSignal};
@@ -86,10 +86,9 @@ pub struct AgentProcess {
     errors: ErrorTail,
     network: AgentNetwork,
     /// The view of the file system that it and all its descendants share, once it has one of its own.
-    namespace: Option<PathBuf>,
+    namespace: Option<HeldNamespace>,
     ended: bool,
     /// The way out of its network, open for as long as it runs.
-    #[expect(dead_code, reason = "held, never read")]
     exit: Option<OpenExit>,
     /// Its temporary files, removed with it.
     _private: PrivateDirectory,

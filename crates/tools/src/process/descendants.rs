@@ -4,7 +4,9 @@
 //! what it starts leaves no mark; as long as it runs, its descendants can be found this way.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::os::fd::AsRawFd as _;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::group::{kill_exactly, start_ticks};
@@ -28,22 +30,31 @@ pub(crate) fn find_descendants(root: u32) -> Vec<(u32, u64)> {
     found.into_iter().filter_map(|pid| Some((pid, start_ticks(pid)?))).collect()
 }
 
+/// The mount namespace of a process, kept open: the kernel gives the number of one that is gone to the next, and what
+/// is in that is a stranger's.
+#[derive(Debug)]
+pub(crate) struct HeldNamespace {
+    name: PathBuf,
+    _held: File,
+}
+
 /// The mount namespace of a process, if it is not ours. A confined process cannot leave it, nor can what it starts.
-pub(crate) fn own_namespace(pid: u32) -> Option<PathBuf> {
-    let read = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
-    let (own, ours) = (read(&pid.to_string())?, read("self")?);
-    (own != ours).then_some(own)
+pub(crate) fn own_namespace(pid: u32) -> Option<HeldNamespace> {
+    let held = File::open(format!("/proc/{pid}/ns/mnt")).ok()?;
+    let name = std::fs::read_link(format!("/proc/self/fd/{}", held.as_raw_fd())).ok()?;
+    let ours = std::fs::read_link("/proc/self/ns/mnt").ok()?;
+    (name != ours).then_some(HeldNamespace { name, _held: held })
 }
 
 /// How long killed processes may take to disappear.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Kills everything in a mount namespace that is not ours.
-pub(crate) fn end_namespace(namespace: &Path) {
+pub(crate) fn end_namespace(namespace: &HeldNamespace) {
     let until = Instant::now() + KILL_TIMEOUT;
     loop {
         let inside = list_processes().into_keys().filter(|pid| {
-            std::fs::read_link(format!("/proc/{pid}/ns/mnt")).is_ok_and(|own| own == namespace)
+            std::fs::read_link(format!("/proc/{pid}/ns/mnt")).is_ok_and(|own| own == namespace.name)
         });
         let inside: Vec<u32> = inside.collect();
         if inside.is_empty() || Instant::now() >= until {

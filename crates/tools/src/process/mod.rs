@@ -27,7 +27,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use collect::{CommandOutput, run_and_collect};
-pub(crate) use descendants::{end_namespace, find_descendants, own_namespace};
+pub(crate) use descendants::{HeldNamespace, end_namespace, find_descendants, own_namespace};
 pub use group::{
     CALL_VARIABLE, CallOwner, OWNER_VARIABLE, PERSON, enclosing_call, end_leftovers,
     end_leftovers_with_prefix, find_leftovers, start_ticks,
