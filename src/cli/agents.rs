@@ -95,13 +95,18 @@ fn describe_agent(agent: &ListedAgent) -> String {
     let Some(test) = &agent.test else {
         return format!("{title}, not tested; planwright agents probe {}", agent.name);
     };
-    let version = test.version.iter().map(|version| format!(" {version}")).collect::<String>();
+    let version = version_suffix(test);
     let zone = crate::config::time_zone();
     let when = test.tested_at.to_zoned(zone).strftime("%-d %b %Y");
     match &test.problem {
         Some(problem) => format!("{title}{version}: {problem} (tested {when})"),
         None => format!("{title}{version}, {}, tested {when}", test.asks.describe()),
     }
+}
+
+/// ` 1.2.3`; empty where the agent does not say.
+fn version_suffix(test: &AgentTest) -> String {
+    test.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default()
 }
 
 fn agent_json(app: &App, agent: &ListedAgent) -> serde_json::Value {
@@ -165,10 +170,10 @@ pub(crate) async fn test_agent(agent: &OwnAgent, prompt: &str) -> anyhow::Result
 }
 
 fn test_lines(agent: &OwnAgent, test: &AgentTest) -> Vec<String> {
-    let version = test.version.iter().map(|version| format!(" {version}")).collect::<String>();
+    let version = version_suffix(test);
     let mut lines = Vec::new();
     if let Some(problem) = &test.problem {
-        lines.push(format!("{problem}"));
+        lines.push(problem.clone());
         return lines;
     }
     lines.push(format!("{}{version} answers and is signed in.", agent.title()));

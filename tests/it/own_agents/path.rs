@@ -54,7 +54,7 @@ fn a_claim_to_be_done_is_refused_while_the_check_fails() {
         [{ "write": ["a.txt", "two\n"] }, { "say": "Now it is." }],
     ] });
     let own = OwnAgentEnv::new(&script);
-    let criteria = "exit_criteria = [{ kind = \"command\", command = \"grep -q two a.txt || { echo still one; false; }\" }]";
+    let criteria = "exit_criteria = [{ kind = \"command\", command = \"grep -q two a.txt || { echo still $(cat a.txt); false; }\" }]";
     let (code, told) = own.run_plan(criteria);
     assert_eq!(code, 3, "{told}");
     let prompts = own.prompts();

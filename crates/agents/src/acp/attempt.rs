@@ -8,7 +8,9 @@ use super::bounded_lines::LineBounds;
 use super::connection::RequestError;
 use super::live_agent::{AgentLaunch, LiveAgent, SessionFault};
 use super::permission::GrantedActions;
-use super::prompts::{CONTINUED, GO_ON, INTERRUPTED, claimed_unmet, closing_question};
+use super::prompts::{
+    CONTINUED, GO_ON, INTERRUPTED, RESULT_TOKENS, claimed_unmet, closing_question,
+};
 use super::prompts::{refusal_prompt, rejection_prompt};
 use super::terminals::AgentTerminals;
 use super::tool_calls::CallTracker;
@@ -126,7 +128,7 @@ impl<'a> OwnAgentAttempt<'a> {
                     system: String::new(),
                     briefing,
                     tools: Vec::new(),
-                    result_tokens: 0,
+                    result_tokens: RESULT_TOKENS,
                     agent: Some(self.agent.name.clone()),
                 }),
             });
@@ -358,7 +360,7 @@ impl<'a> OwnAgentAttempt<'a> {
             }
             prompt = match stop {
                 TurnStop::Refused => return Err(self.refused_failure(&words).into()),
-                TurnStop::AtLimit => self.ask_to_go_on().await?,
+                TurnStop::AtLimit => return Err(self.limit_failure().into()),
                 TurnStop::Cancelled => GO_ON.to_owned(),
                 TurnStop::Done => match self.judge_claim(&words, &mut rejections).await? {
                     Claim::Accepted(answer) => return Ok(answer),
@@ -412,7 +414,8 @@ impl<'a> OwnAgentAttempt<'a> {
     async fn ask_question(&self, question: &str) -> Result<Claim, LoopEnd> {
         let taken = "take the work as it is".to_owned();
         let shown = planwright_state::agent_progress::truncate_text(question, 2_000);
-        let inquiry = AgentInquiry { question: &shown, choices: &[taken.clone()], call: None };
+        let inquiry =
+            AgentInquiry { question: &shown, choices: std::slice::from_ref(&taken), call: None };
         let said = self.run.ask_question(inquiry).await?;
         if said == taken {
             return Ok(Claim::Accepted(self.answer(question)));
@@ -435,9 +438,8 @@ impl<'a> OwnAgentAttempt<'a> {
     }
 
     /// An agent that stopped at a limit of its own goes on if the person says so.
-    async fn ask_to_go_on(&self) -> Result<String, LoopEnd> {
-        let why = format!("{} stopped at a limit of its own turn", self.agent.title());
-        Err(cap_failure(&why).into())
+    fn limit_failure(&self) -> ExecutionFailure {
+        cap_failure(&format!("{} stopped at a limit of its own turn", self.agent.title()))
     }
 
     /// Limits are budgets: at one of them the person is asked whether the task may have as much again.

@@ -61,7 +61,9 @@ impl OwnAgentAttempt<'_> {
         match target {
             ActionTarget::Command { command, .. } => granted.add_command(command),
             ActionTarget::Edit { paths, .. } => {
-                paths.iter().for_each(|path| granted.add_path(path))
+                for path in paths {
+                    granted.add_path(path);
+                }
             }
             _ => {}
         }

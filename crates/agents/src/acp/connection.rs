@@ -23,7 +23,7 @@ pub(crate) enum AgentMessage {
 
 /// The way to answer a request of an agent. Dropped, it answers with an error.
 #[derive(Debug)]
-pub(crate) struct AgentReply(Responder<Value>);
+pub(crate) struct AgentReply(Box<Responder<Value>>);
 
 impl AgentReply {
     pub(crate) fn send(self, result: Value) {
@@ -201,7 +201,7 @@ fn forward(
     let message = match message {
         Dispatch::Request(request, responder) => {
             let (method, params) = request.into_parts();
-            AgentMessage::Request { method, params, reply: AgentReply(responder) }
+            AgentMessage::Request { method, params, reply: AgentReply(Box::new(responder)) }
         }
         Dispatch::Notification(notification) => {
             let (method, params) = notification.into_parts();

@@ -171,12 +171,10 @@ impl LiveAgent {
                 version.map_or_else(|| "it names none".to_owned(), |own| format!("it names {own}"));
             return Err(SessionStep::Failed(version_failure(agent, &said)));
         }
-        let text = |pointer: &str| {
-            let text = about.pointer(pointer).and_then(Value::as_str)?;
-            let text = planwright_text::clean_line(text);
-            Some(planwright_tools::text_limit::truncate_chars(&text, 60))
-        };
-        self.session.version = text("/agentInfo/version");
+        let version = about.pointer("/agentInfo/version").and_then(Value::as_str);
+        self.session.version = version.map(|text| {
+            planwright_tools::text_limit::truncate_chars(&planwright_text::clean_line(text), 60)
+        });
         let offered = about.pointer("/agentCapabilities/loadSession") == Some(&Value::Bool(true));
         let broken = KnownAgent::of(agent.product)
             .is_some_and(|known| known.loading == SessionLoading::Broken);

@@ -53,12 +53,9 @@ pub async fn probe_agent(
     })?;
     let answered = tokio::time::timeout(PROBE_TIME, run_probe(&mut live, prompt)).await;
     let session = live.session.clone();
-    let (asked, answer) = match answered {
-        Ok(probed) => probed,
-        Err(_) => {
-            let error = RequestError::NoAnswer { seconds: PROBE_TIME.as_secs() };
-            return Err(live.end_broken(agent, &error).await);
-        }
+    let Ok((asked, answer)) = answered else {
+        let error = RequestError::NoAnswer { seconds: PROBE_TIME.as_secs() };
+        return Err(live.end_broken(agent, &error).await);
     };
     if let Err(error) = answer {
         if let RequestError::Refused { code, message } = &error
@@ -109,15 +106,11 @@ async fn run_probe(live: &mut LiveAgent, prompt: &str) -> (bool, Result<Value, R
 /// Answers a request with no. Whether it was a question, or work that the agent leaves to us.
 fn refuse_message(message: AgentMessage) -> bool {
     let AgentMessage::Request { method, params, reply } = message else { return false };
-    match method.as_str() {
-        "session/request_permission" => {
-            let options = params.get("options").cloned().unwrap_or(Value::Null);
-            reply.send(PermissionReply::RejectOnce.answer(&options).0);
-            true
-        }
-        _ => {
-            reply.refuse(METHOD_NOT_FOUND, "not in a test");
-            matches!(method.as_str(), "terminal/create" | "fs/write_text_file")
-        }
+    if method == "session/request_permission" {
+        let options = params.get("options").cloned().unwrap_or(Value::Null);
+        reply.send(PermissionReply::RejectOnce.answer(&options).0);
+        return true;
     }
+    reply.refuse(METHOD_NOT_FOUND, "not in a test");
+    matches!(method.as_str(), "terminal/create" | "fs/write_text_file")
 }

@@ -10,7 +10,7 @@ use planwright_llm::cost::tokens::estimate_text_tokens;
 use planwright_model::{ExecutionFailure, ExitCriterion};
 
 /// Results of earlier tasks take at most this many tokens each, and together.
-const RESULT_TOKENS: u64 = 4_000;
+pub(super) const RESULT_TOKENS: u64 = 4_000;
 const ALL_RESULT_TOKENS: u64 = 16_000;
 
 impl OwnAgentAttempt<'_> {

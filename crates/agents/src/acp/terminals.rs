@@ -79,13 +79,11 @@ impl AgentTerminals {
     fn find(&self, params: &Value, reply: AgentReply) -> Option<(Arc<AgentTerminal>, AgentReply)> {
         let name = params.get("terminalId").and_then(Value::as_str).unwrap_or_default();
         let found = lock(&self.open).get(name).cloned();
-        match found {
-            Some(terminal) => Some((terminal, reply)),
-            None => {
-                reply.refuse(INVALID_PARAMS, &format!("there is no terminal {name}"));
-                None
-            }
-        }
+        let Some(terminal) = found else {
+            reply.refuse(INVALID_PARAMS, &format!("there is no terminal {name}"));
+            return None;
+        };
+        Some((terminal, reply))
     }
 
     pub(super) fn answer_output(&self, params: &Value, reply: AgentReply) {

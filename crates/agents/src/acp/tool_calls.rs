@@ -13,6 +13,11 @@ use planwright_tools::ActionTarget;
 const MOST_CALLS: usize = 20_000;
 /// How much of a call's output is kept.
 const MOST_OUTPUT: usize = 12_000;
+/// Fields in which agents name a file.
+const PATH_FIELDS: [&str; 6] =
+    ["file_path", "filePath", "filepath", "path", "absolute_path", "notebook_path"];
+/// Fields in which agents name the directory of a command.
+const DIRECTORY_FIELDS: [&str; 4] = ["cwd", "workdir", "directory", "working_directory"];
 
 /// Where a call stands, in the words of the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +72,8 @@ pub(crate) struct TrackedCall {
     title: String,
     name: String,
     pub(crate) input: Value,
+    /// It has an input, even if that is empty so far.
+    has_input: bool,
     paths: Vec<String>,
     pub(crate) diffs: Vec<CallDiff>,
     text: String,
@@ -87,6 +94,7 @@ impl TrackedCall {
             title: String::new(),
             name: String::new(),
             input: Value::Null,
+            has_input: false,
             paths: Vec::new(),
             diffs: Vec::new(),
             text: String::new(),
@@ -111,6 +119,7 @@ impl TrackedCall {
         if let Some(status) = text("status").and_then(CallStatus::parse) {
             self.status = status;
         }
+        self.has_input |= update.get("rawInput").is_some();
         let input = update.get("rawInput").filter(|input| !is_empty(input));
         if let Some(input) = input {
             self.input = input.clone();
@@ -167,6 +176,10 @@ impl TrackedCall {
         if matches!(self.kind.as_str(), "edit" | "read" | "search" | "delete" | "move") {
             return None;
         }
+        // Gemini CLI shows a command as the title of a call that never has an input.
+        if self.kind == "execute" && !self.has_input && !self.title.is_empty() {
+            return Some(self.title.clone());
+        }
         match self.input.get("command").or_else(|| self.input.get("cmd"))? {
             Value::String(command) => Some(command.clone()),
             Value::Array(words) => {
@@ -185,17 +198,15 @@ impl TrackedCall {
         if !self.paths.is_empty() {
             return self.paths.clone();
         }
-        const NAMES: [&str; 6] =
-            ["file_path", "filePath", "filepath", "path", "absolute_path", "notebook_path"];
-        let named = NAMES.iter().find_map(|name| self.input.get(*name)?.as_str());
+        let named = PATH_FIELDS.iter().find_map(|name| self.input.get(*name)?.as_str());
         named.map(str::to_owned).into_iter().collect()
     }
 
     /// What it touches, for the permission function.
     pub(crate) fn target(&self) -> ActionTarget {
         if let Some(command) = self.command() {
-            const NAMES: [&str; 4] = ["cwd", "workdir", "directory", "working_directory"];
-            let directory = NAMES.iter().find_map(|name| self.input.get(*name)?.as_str());
+            let directory =
+                DIRECTORY_FIELDS.iter().find_map(|name| self.input.get(*name)?.as_str());
             let directory = directory.filter(|path| !path.is_empty()).unwrap_or(".").to_owned();
             return ActionTarget::Command { command, directory };
         }
@@ -431,6 +442,13 @@ mod tests {
             ),
             command(r"sh -c 'a '\''b'\'''", "/w")
         );
+        assert_eq!(
+            target(json!({"kind": "execute", "title": "touch x"})),
+            command("touch x", "."),
+            "an agent without inputs"
+        );
+        let unknown = target(json!({"kind": "execute", "title": "Terminal", "rawInput": {}}));
+        assert_eq!(unknown, ActionTarget::Other, "its input is still to come");
         let edit = json!({"kind": "edit", "content": [
             {"type": "diff", "path": "/w/a.txt", "oldText": "x\n", "newText": "y\n"}]});
         let ActionTarget::Edit { paths, preview } = target(edit) else { panic!("an edit") };

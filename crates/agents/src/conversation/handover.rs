@@ -143,7 +143,7 @@ impl AgentAttempt<'_> {
                 findings.insert(at, report.met.contains(&(at + 1)));
             }
         }
-        let outputs = self.run_criterion_commands(&mut findings).await;
+        let outputs = Box::pin(self.run_criterion_commands(&mut findings)).await;
         if self.cancel.is_cancelled() {
             return Err(cancelled_failure());
         }

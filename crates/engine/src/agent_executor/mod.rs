@@ -88,7 +88,7 @@ impl TaskExecutor for BuiltInAgentExecutor {
         }
         Box::pin(async move {
             let begun = Instant::now();
-            let outcome = self.run_within_limit(&attempt, &cancel).await;
+            let outcome = Box::pin(self.run_within_limit(&attempt, &cancel)).await;
             // Everything the agent said goes before the end of its attempt.
             self.port.flush().await;
             AttemptOutcome { elapsed: begun.elapsed(), ..AttemptOutcome::without_output(outcome) }
@@ -216,16 +216,14 @@ impl BuiltInAgentExecutor {
     /// The person's own agent that does the task, if one does.
     fn own_agent(&self, attempt: &TaskAttempt) -> Result<Option<&OwnAgent>, ExecutionFailure> {
         let Some(name) = attempt.task.run.own_agent() else { return Ok(None) };
-        match self.own_agents.get(name) {
-            Some(agent) => Ok(Some(agent)),
-            None => {
-                let title = agent_title(name);
-                let message = format!(
-                    "{title} is not set up here; `planwright agents list` shows how to turn it on"
-                );
-                Err(critical("agent_unknown", &message))
-            }
-        }
+        let unknown = || {
+            let title = agent_title(name);
+            let message = format!(
+                "{title} is not set up here; `planwright agents list` shows how to turn it on"
+            );
+            critical("agent_unknown", &message)
+        };
+        self.own_agents.get(name).map(Some).ok_or_else(unknown)
     }
 
     /// The task with what its agent is told, and the services in the workspace where it works.
