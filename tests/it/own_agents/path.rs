@@ -16,7 +16,7 @@ fn usual_script() -> Value {
         { "ask": command_call("c1", "echo two > a.txt"), "then": [
             { "run": "echo two > a.txt" }, call_done("c1", "done"),
         ] },
-        { "update": { "sessionUpdate": "usage_update", "used": 900, "size": 200000,
+        { "update": { "sessionUpdate": "usage_update", "used": 900, "size": 200_000,
             "cost": { "amount": 0.25, "currency": "USD" } } },
         { "say": "I changed a.txt." },
         { "end": { "stopReason": "end_turn", "usage": { "totalTokens": 1200 } } },
