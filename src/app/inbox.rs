@@ -189,9 +189,10 @@ pub(crate) fn deliver_message(
     id: &SessionId,
     task: &TaskId,
     text: &str,
+    interrupt: bool,
 ) -> anyhow::Result<AnswerDelivery> {
     let (task, text, by) = (task.clone(), text.to_owned(), Actor::Person);
-    let letter = command_letter(&Command::MessageTask { task: task.clone(), text, by })?;
+    let letter = command_letter(&Command::MessageTask { task: task.clone(), text, by, interrupt })?;
     deliver_letter(store, id, letter, |event| message_outcome(event, &task))
 }
 

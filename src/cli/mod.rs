@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand, shared flags, the final error and the exit code.
 
+mod agents;
 mod answer;
 mod attach;
 mod catch_up;
@@ -146,6 +147,8 @@ pub(crate) enum CliCommand {
     Message(DeferredArgs<message::MessageArgs>),
     /// List what agents changed in their copies of the workspace, or undo it
     Changes(DeferredArgs<changes::ChangesArgs>),
+    /// Your own coding agents: list them, test one, turn one on or off
+    Agents(DeferredArgs<agents::AgentsArgs>),
     /// List the themes
     Themes,
     /// Print shell completions
@@ -191,6 +194,7 @@ impl CliCommand {
             Self::Template(_) => "template",
             Self::Message(_) => "message",
             Self::Changes(_) => "changes",
+            Self::Agents(_) => "agents",
             Self::Themes => "themes",
             Self::Completions { .. } => "completions",
             Self::Man => "man",
@@ -305,6 +309,7 @@ fn dispatch_command(cli: Cli) -> anyhow::Result<CliExit> {
         Some(CliCommand::Template(DeferredArgs(args))) => {
             template::execute_template(&shared, &args)
         }
+        Some(CliCommand::Agents(DeferredArgs(args))) => agents::execute_agents(&shared, &args),
         Some(CliCommand::Themes) => themes::execute_themes(&shared),
         Some(CliCommand::Completions { shell }) => documents::print_completions(shell),
         Some(CliCommand::Man) => documents::print_man_page(),

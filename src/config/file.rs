@@ -34,7 +34,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 32] = [
+const NAMES: [&str; 33] = [
     "theme",
     "ascii",
     "reduced_motion",
@@ -67,6 +67,7 @@ const NAMES: [&str; 32] = [
     "tools",
     "permissions",
     "mcp",
+    "agents",
 ];
 
 /// The names of all settings, those inside tables included.
@@ -80,6 +81,8 @@ pub(crate) fn known_names() -> Vec<&'static str> {
     names.extend(me::NAMES);
     names.extend(models::nested_names());
     names.extend(super::tools::tool_setting_names());
+    names.extend(super::own_agents::AGENT);
+    names.push("default");
     names
 }
 
@@ -177,6 +180,7 @@ impl ConfigReader<'_> {
             "tools" => self.read_tools(item, settings)?,
             "permissions" => self.read_permissions(item, settings)?,
             "mcp" => self.read_mcp(item, settings)?,
+            "agents" => self.read_own_agents(item, settings)?,
             _ if agents::NAMES.contains(&name) => {
                 self.read_agent_setting(name, item, &mut settings.agents)?;
             }

@@ -210,7 +210,7 @@ fn file_facts(source: PlanFactSource<'_>, changes: Option<&DraftComparison>) -> 
     let time = PlanFact::new("Time", fact_texts::run_time_text(revision));
     facts.push(time.with_shorter(fact_texts::shorter_run_time(revision)));
     facts.push(PlanFact::new("Runs", fact_texts::commands_text(state, rows)));
-    facts.push(PlanFact::new("Agents", fact_texts::agents_text(rows)));
+    facts.push(PlanFact::new("Agents", fact_texts::agents_text(state, rows)));
     facts.push(PlanFact::new("Cost", fact_texts::cost_text(&revision.plan.tasks, state)));
     facts.push(PlanFact::new("Corrected", fact_texts::corrections_text(revision)));
     facts
