@@ -15,6 +15,7 @@ mod models;
 mod new_session;
 pub(crate) mod options;
 pub(crate) mod otlp_feed;
+pub(crate) mod own_agents;
 mod own_time_items;
 mod plan_secrets;
 mod plan_session;

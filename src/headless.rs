@@ -66,6 +66,10 @@ impl PresetAnswers {
 
     /// The answer the flags stand for, if they stand for one. A plan that breaks what the person said is for them alone.
     pub(crate) fn answer_to(&self, request: &Request, state: &SessionState) -> Option<Answer> {
+        // What an agent of another program wants is for the person alone.
+        if state.desk.is_ticket() && !state.runs_here() {
+            return None;
+        }
         if let Some(reply) = self.next_reply(request) {
             // A reply that does not fit this request stays for the next one.
             return reply::parse_answer(request, reply).ok();

@@ -11,10 +11,11 @@ use planwright_plan::plan_file::{
 };
 use planwright_text::Redactor;
 
-/// Reads a plan file with values for its parameters. The ending of its name decides the format.
+/// Reads a plan file with values for its parameters and the names of the person's own agents. The ending of its name decides the format.
 pub(crate) fn read_plan_file(
     path: &Path,
     params: &BTreeMap<String, String>,
+    agents: Vec<String>,
     redactor: &Redactor,
 ) -> Result<PlanFile, PlanFileError> {
     let (name, text) = read_plan_text(path)?;
@@ -26,6 +27,7 @@ pub(crate) fn read_plan_file(
         include: &include,
         find_secret: &find_secret,
         needs_all: true,
+        agents: Some(agents),
     };
     parse_with_inputs(&text, PlanFileFormat::detect(&name, &text), &name, &inputs)
 }
@@ -141,7 +143,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("todo.md");
         let read_plan_file =
-            |path: &Path| read_plan_file(path, &BTreeMap::new(), &Redactor::default());
+            |path: &Path| read_plan_file(path, &BTreeMap::new(), Vec::new(), &Redactor::default());
         std::fs::write(&path, "- [ ] One\n").unwrap();
         assert_eq!(read_plan_file(&path).unwrap().plan.tasks[0].id.as_str(), "one");
         std::fs::write(&path, b"- \xff").unwrap();

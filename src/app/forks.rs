@@ -68,7 +68,7 @@ fn changed_files(
     let Some(current) = &state.plan.current else { return Ok(BTreeMap::new()) };
     let is_done =
         |id: &TaskId| state.tasks.get(id).is_some_and(|row| row.status == TaskStatus::Done);
-    let by_agent = |run: &RunKind| matches!(run, RunKind::Agent {});
+    let by_agent = |run: &RunKind| matches!(run, RunKind::Agent(_));
     // Only agents say what they wrote, so that a run of commands need not be read through.
     if !current.plan.tasks.iter().any(|task| by_agent(&task.run) && is_done(&task.id)) {
         return Ok(BTreeMap::new());

@@ -33,6 +33,8 @@ pub(crate) fn forward_answers(store: &Store, handle: &mut SessionHandle) {
         letters: handle.letters.downgrade(),
         forwarded: BTreeSet::new(),
     };
+    // At once: a process that stops before its first look has stopped responding as well.
+    forwarder.show_sign_of_life();
     let before = forwarder.new_commands();
     for letter in &before {
         if let Command::Answer { id, answer, .. } = &letter.command {
@@ -53,7 +55,7 @@ struct LetterForwarder {
 impl LetterForwarder {
     async fn run(mut self, before: Vec<LeftCommand>) {
         let mut found = before;
-        let mut life_due = Instant::now();
+        let mut life_due = Instant::now() + LIFE_INTERVAL;
         loop {
             let Some(letters) = self.letters.upgrade() else { return };
             for letter in found {
@@ -173,9 +175,10 @@ pub(crate) fn deliver_message(
     id: &SessionId,
     task: &TaskId,
     text: &str,
+    interrupt: bool,
 ) -> anyhow::Result<AnswerDelivery> {
     let (task, text, by) = (task.clone(), text.to_owned(), Actor::Person);
-    let letter = command_letter(&Command::MessageTask { task: task.clone(), text, by })?;
+    let letter = command_letter(&Command::MessageTask { task: task.clone(), text, by, interrupt })?;
     deliver_letter(store, id, letter, |event| message_outcome(event, &task))
 }
 

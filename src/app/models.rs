@@ -267,6 +267,7 @@ impl SessionModels {
             port,
             profiles: profile_lookup(app, store),
             worktrees,
+            own_agents: Arc::new(app.own_agents()),
         });
         options.agent_receiver = Some(receiver);
         Ok(())

@@ -18,13 +18,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where a collector takes spans.
 #[derive(Clone, Debug)]
-pub(crate) struct Collector {
+pub(crate) struct SpanCollector {
     url: String,
     #[cfg(feature = "web")]
     client: reqwest::Client,
 }
 
-impl Collector {
+impl SpanCollector {
     /// Checks an address, such as `http://localhost:4318`; nothing is sent yet.
     pub(crate) fn new(endpoint: &str) -> anyhow::Result<Self> {
         let base = endpoint.trim_end_matches('/');
@@ -106,7 +106,7 @@ impl OtlpFeed {
     pub(crate) fn start(
         store: &Store,
         (id, head): (&SessionId, &watch::Receiver<Seq>),
-        collector: Collector,
+        collector: SpanCollector,
     ) -> anyhow::Result<Self> {
         let mut history = super::session_history(store, id)?;
         let last = history.head_seq()?;
@@ -134,7 +134,7 @@ struct SpanSender {
     stream: SpanStream,
     seen: Seq,
     unsent: Vec<serde_json::Value>,
-    collector: Collector,
+    collector: SpanCollector,
 }
 
 impl SpanSender {

@@ -38,6 +38,8 @@ impl App {
         interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
         let app = self.with_plan_secrets(&ready.plan, workspace)?;
+        let mut ready = ready;
+        app.assign_default_agent(&mut ready.plan);
         let mut session = SessionBuilder::new(&app, store, new_session_id(), workspace)?;
         if needs_agents(&ready.plan) {
             let models = session.app.select_models(&SessionState::default(), interactive);
@@ -45,6 +47,7 @@ impl App {
         }
         let (title, goal) = (ready.plan.title.clone(), ready.plan.goal.clone());
         let mut first = session.created_events(title, goal, ready.file.clone());
+        first.extend(session.app.agents_event(&SessionState::default()));
         propose_plan(&mut first, ready)?;
         first.extend(session.app.policy_event(store, policy)?);
         first.extend(session.app.changed_limits_event(&SessionState::default()));
@@ -55,7 +58,7 @@ impl App {
 
 /// Whether a plan has tasks that only an agent can do.
 pub(super) fn needs_agents(plan: &Plan) -> bool {
-    plan.tasks.iter().any(|task| matches!(task.run, RunKind::Agent {}))
+    plan.tasks.iter().any(|task| matches!(task.run, RunKind::Agent(_)))
 }
 
 /// Adds the proposal of a plan to the first events of its session, and the request to approve it.

@@ -68,6 +68,7 @@ impl App {
         let goal = session.app.redactor().redact(request.goal.trim()).into_owned();
         let title = goal.chars().take(120).collect();
         let mut first = session.created_events(title, Some(goal.clone()), None);
+        first.extend(session.app.agents_event(&SessionState::default()));
         let policy = session.app.merged_policy(store, &request.policy)?;
         let asks_style = policy.conversation_style.is_none()
             && store.reader()?.memory_text(STYLE_NOTE)?.is_none();

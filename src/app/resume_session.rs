@@ -77,6 +77,7 @@ impl App {
         let mut first = resume_events(&state, &leftovers, mode, options.jobs, PROGRAM);
         // The opening comes first, then what nobody could journal before it.
         first.splice(1..1, printed.events);
+        first.extend(app.agents_event(&state));
         first.extend(app.changed_limits_event(&state));
         first.extend(app.project_notice_event());
         match workspace {

@@ -30,7 +30,12 @@ impl App {
     /// are named like secrets.
     fn secret_variables(&self) -> Vec<(String, String)> {
         let tokens = self.settings.mcp.values().filter_map(|server| server.token_variable.clone());
-        let names = self.key_variables().into_iter().chain(tokens);
+        let agents = self.settings.own_agents.agents.values();
+        // What an agent is given by name may be anything; only what is named like a secret is one.
+        let agents = agents.flat_map(|agent| agent.env.iter().cloned()).filter(|name| {
+            std::env::var(name).is_ok_and(|value| is_secret_variable(name, &value, &[]))
+        });
+        let names = self.key_variables().into_iter().chain(tokens).chain(agents);
         let known = names.filter_map(|name| {
             let value = std::env::var(&name).ok()?;
             Some((name, value))

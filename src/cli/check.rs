@@ -42,8 +42,9 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
             .into());
     }
     let include = |name: &str| read_included(file, name);
-    // Whether a plan is valid does not depend on settings that cannot be read; only their secrets are unknown then.
-    let redactor = App::settings_only(shared).map(|app| app.redactor()).unwrap_or_default();
+    // Whether a plan is valid does not depend on settings that cannot be read; only their secrets and agents are unknown then.
+    let app = App::settings_only(shared).ok();
+    let redactor = app.as_ref().map(App::redactor).unwrap_or_default();
     let find_secret = |text: &str| describe_secret(text, &redactor);
     let inputs = PlanFileInputs {
         params,
@@ -51,6 +52,7 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
         include: &include,
         find_secret: &find_secret,
         needs_all: false,
+        agents: app.map(|app| app.agent_names()),
     };
     let format = PlanFileFormat::detect(&name, &text);
     let mut report = check::check_with_inputs(&text, format, &name, &inputs, |tool| {

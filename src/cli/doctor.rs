@@ -33,6 +33,19 @@ pub(crate) struct DoctorArgs {
     report: Option<Option<PathBuf>>,
 }
 
+/// Coding agents that are set up or installed.
+fn found_agents(app: &App) -> Vec<tools::FoundAgent> {
+    let listed = app.listed_agents().into_iter();
+    listed
+        .map(|agent| tools::FoundAgent {
+            title: agent.title().to_owned(),
+            name: agent.name,
+            is_on: agent.is_on,
+            missing: agent.missing,
+        })
+        .collect()
+}
+
 pub(super) fn execute_doctor(shared: &SharedArgs, args: &DoctorArgs) -> anyhow::Result<CliExit> {
     let mut checks = machine::check_terminal(&terminal_facts(shared));
     let (app, config) = load_settings(shared)?;
@@ -40,6 +53,7 @@ pub(super) fn execute_doctor(shared: &SharedArgs, args: &DoctorArgs) -> anyhow::
     checks.extend(check_data_dir(shared, &app));
     let app = check_here(app, &mut checks);
     checks.push(tools::check_sandbox(&planwright_tools::sandbox::Sandbox::with_current_program()));
+    checks.push(tools::check_agents(&found_agents(&app)));
     checks
         .push(tools::check_web_search(&crate::config::tool_settings::tool_settings(&app.settings)));
     super::descriptors::check_open_files()?;

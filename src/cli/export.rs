@@ -12,7 +12,7 @@ use super::session::block_on;
 use super::sessions::session_records;
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::exports::export_text;
-use crate::app::otlp_feed::Collector;
+use crate::app::otlp_feed::SpanCollector;
 use crate::app::{self, App};
 use planwright_model::SessionId;
 use planwright_state::execution_result::ExecutionResult;
@@ -102,7 +102,7 @@ pub(super) fn execute_export(shared: &SharedArgs, args: &ExportArgs) -> anyhow::
                 .with_remedy("add --format otlp, or name a file with -o")
                 .into());
         }
-        let collector = Collector::new(endpoint)?;
+        let collector = SpanCollector::new(endpoint)?;
         let spans = export_text(&store, &id, SessionExport::RunSpans)?;
         return block_on(send_spans(&collector, spans));
     }
@@ -125,7 +125,7 @@ pub(super) fn execute_export(shared: &SharedArgs, args: &ExportArgs) -> anyhow::
 }
 
 /// Sends spans to a collector.
-async fn send_spans(collector: &Collector, spans: String) -> anyhow::Result<CliExit> {
+async fn send_spans(collector: &SpanCollector, spans: String) -> anyhow::Result<CliExit> {
     collector.send(spans.trim_end().to_owned()).await?;
     let url = planwright_text::clean_line(collector.url());
     StdoutWriter::new().write_line(&format!("the spans were taken by {url}"))?;

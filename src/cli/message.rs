@@ -18,6 +18,9 @@ pub(crate) struct MessageArgs {
     /// What to tell the agent; it reads it before its next step
     #[arg(required = true, num_args = 1..)]
     text: Vec<String>,
+    /// End what one of your own agents is doing, so that it reads the message now
+    #[arg(long)]
+    interrupt: bool,
 }
 
 pub(super) fn execute_message(shared: &SharedArgs, args: &MessageArgs) -> anyhow::Result<CliExit> {
@@ -33,7 +36,7 @@ pub(super) fn execute_message(shared: &SharedArgs, args: &MessageArgs) -> anyhow
             .with_remedy(format!("start it with: planwright resume {}", id.short_id()))
             .into());
     }
-    match inbox::deliver_message(&store, &id, &task, &text)? {
+    match inbox::deliver_message(&store, &id, &task, &text, args.interrupt)? {
         AnswerDelivery::Taken => {
             StdoutWriter::new().write_line(&format!(
                 "Message left for the agent of {task}; it reads it before its next step."

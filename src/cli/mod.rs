@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand, shared flags, the final error and the exit code.
 
+mod agents;
 mod answer;
 mod attach;
 mod catch_up;
@@ -157,6 +158,8 @@ pub(crate) enum CliCommand {
     Mcp(DeferredArgs<mcp::McpArgs>),
     /// Decide here what a coding agent asks through its hooks; install or uninstall the hook
     Hook(DeferredArgs<hook::HookArgs>),
+    /// Your own coding agents: list them, test one, turn one on or off
+    Agents(DeferredArgs<agents::AgentsArgs>),
     /// List the themes
     Themes,
     /// Print shell completions
@@ -206,6 +209,7 @@ impl CliCommand {
             #[cfg(feature = "mcp")]
             Self::Mcp(_) => "mcp",
             Self::Hook(_) => "hook",
+            Self::Agents(_) => "agents",
             Self::Themes => "themes",
             Self::Completions { .. } => "completions",
             Self::Man => "man",
@@ -324,6 +328,7 @@ fn dispatch_command(cli: Cli) -> anyhow::Result<CliExit> {
         #[cfg(feature = "mcp")]
         Some(CliCommand::Mcp(DeferredArgs(args))) => mcp::execute_mcp(&shared, &args),
         Some(CliCommand::Hook(DeferredArgs(args))) => hook::execute_hook(&shared, &args),
+        Some(CliCommand::Agents(DeferredArgs(args))) => agents::execute_agents(&shared, &args),
         Some(CliCommand::Themes) => themes::execute_themes(&shared),
         Some(CliCommand::Completions { shell }) => documents::print_completions(shell),
         Some(CliCommand::Man) => documents::print_man_page(),

@@ -13,7 +13,7 @@ use super::plan;
 use super::resume_screen::{ResumeChanges, resume_named_session};
 use super::session::{ResumeRequest, block_on, require_screen, show_or_follow};
 use super::{CliExit, CliProblem, SharedArgs};
-use crate::app::otlp_feed::Collector;
+use crate::app::otlp_feed::SpanCollector;
 use crate::app::{App, ReadyPlan, session_history};
 use crate::headless::PresetAnswers;
 use crate::headless::run_reports::ReportArgs;
@@ -109,7 +109,7 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
         .into());
     }
     if let Some(address) = args.reports.collector_address() {
-        Collector::new(address)?;
+        SpanCollector::new(address)?;
     }
     if args.detach {
         let input = if args.what == "-" { Stdio::inherit() } else { Stdio::null() };
@@ -196,7 +196,7 @@ fn runnable_part(
     selection: &TaskSelection,
     params: &BTreeMap<String, String>,
 ) -> anyhow::Result<ReadyPlan> {
-    let mut ready = read_plan(path, infer, selection, params, &app.redactor())?;
+    let mut ready = read_plan(app, path, infer, selection, params)?;
     refuse_missing_sandbox(&ready)?;
     if let Some(notify) = &ready.plan.notify {
         ready.normalization.push(notify_note(notify));
@@ -235,13 +235,14 @@ fn redact_value(redactor: &Redactor, value: &mut serde_json::Value) {
 }
 
 fn read_plan(
+    app: &App,
     path: &Path,
     infer: bool,
     selection: &TaskSelection,
     params: &BTreeMap<String, String>,
-    redactor: &Redactor,
 ) -> anyhow::Result<ReadyPlan> {
-    let mut read = read_plan_file(path, params, redactor).map_err(|error| plan_problem(&error))?;
+    let read = read_plan_file(path, params, app.agent_names(), &app.redactor());
+    let mut read = read.map_err(|error| plan_problem(&error))?;
     let missing = missing_dependencies(path, &read.warnings);
     read.plan = select_tasks(&read.plan, selection)
         .map_err(|error| CliProblem::usage(error.to_string()).with_remedy(error.hint()))?;
@@ -346,7 +347,7 @@ fn refuse_secrets(app: &App, ready: &ReadyPlan) -> anyhow::Result<()> {
     for task in &ready.plan.tasks {
         let own = match &task.run {
             RunKind::Shell(command) => Some(command),
-            RunKind::Agent {} | RunKind::Human {} => None,
+            RunKind::Agent(_) | RunKind::Human {} => None,
         };
         let checks = task.exit_criteria.iter().filter_map(|criterion| match criterion {
             ExitCriterion::Command { command, .. } => Some(command),

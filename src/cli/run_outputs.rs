@@ -2,7 +2,7 @@
 
 use super::{StdoutWriter, eprint_line};
 use crate::app;
-use crate::app::otlp_feed::{Collector, OtlpFeed};
+use crate::app::otlp_feed::{OtlpFeed, SpanCollector};
 use crate::headless::run_reports::ReportArgs;
 use planwright_engine::SessionHandle;
 use planwright_model::SessionId;
@@ -22,7 +22,7 @@ impl RunOutputs {
         handle: &SessionHandle,
         reports: ReportArgs,
     ) -> anyhow::Result<Self> {
-        let collector = reports.collector_address().map(Collector::new).transpose()?;
+        let collector = reports.collector_address().map(SpanCollector::new).transpose()?;
         let place = (&handle.id, &handle.head);
         let feed = collector.map(|collector| OtlpFeed::start(store, place, collector));
         Ok(Self { reports, feed: feed.transpose()? })

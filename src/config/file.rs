@@ -68,6 +68,7 @@ const NAMES: [&str; 33] = [
     "tools",
     "permissions",
     "mcp",
+    "agents",
 ];
 
 /// The names of all settings, those inside tables included.
@@ -81,6 +82,8 @@ pub(crate) fn known_names() -> Vec<&'static str> {
     names.extend(me::NAMES);
     names.extend(models::nested_names());
     names.extend(super::tools::tool_setting_names());
+    names.extend(super::own_agents::AGENT);
+    names.push("default");
     names
 }
 
@@ -179,6 +182,7 @@ impl ConfigReader<'_> {
             "tools" => self.read_tools(item, settings)?,
             "permissions" => self.read_permissions(item, settings)?,
             "mcp" => self.read_mcp(item, settings)?,
+            "agents" => self.read_own_agents(item, settings)?,
             _ if agents::NAMES.contains(&name) => {
                 self.read_agent_setting(name, item, &mut settings.agents)?;
             }

@@ -6,6 +6,7 @@ mod consent;
 mod edit;
 mod file;
 pub(crate) mod me;
+mod own_agents;
 mod paths;
 pub(crate) mod planning;
 mod project;
@@ -24,6 +25,7 @@ pub(crate) use file::ConfigError;
 #[cfg(test)]
 pub(crate) use file::known_names;
 pub(crate) use me::MeSettings;
+pub(crate) use own_agents::{OwnAgentConfig, OwnAgentsConfig, turn_agent_off, turn_agent_on};
 pub use paths::config_file;
 pub(crate) use paths::data_dir;
 pub(crate) use planning::PlanningSettings;
@@ -155,6 +157,8 @@ pub struct Settings {
     pub permissions: Vec<PermissionConfig>,
     /// Servers of tools by name.
     pub mcp: BTreeMap<String, McpConfig>,
+    /// The person's own agents, and which of them does what nobody was named for.
+    pub own_agents: OwnAgentsConfig,
     /// Names of what the settings of the project changed.
     pub from_project: BTreeSet<String>,
 }
@@ -212,6 +216,7 @@ impl Default for Settings {
             tools: ToolsConfig::default(),
             permissions: Vec::new(),
             mcp: BTreeMap::new(),
+            own_agents: OwnAgentsConfig::default(),
             from_project: BTreeSet::new(),
         }
     }
@@ -381,6 +386,7 @@ impl Settings {
         );
         rows.extend(self.keys.iter().map(|(name, key)| setting_row(&format!("keys.{name}"), key)));
         rows.extend(tools::tool_rows(self));
+        rows.extend(own_agents::own_agent_rows(self));
         rows
     }
 }

@@ -220,13 +220,13 @@ impl ConfigReader<'_> {
             .collect()
     }
 
-    fn read_texts(&self, name: &str, item: &Item) -> Result<Vec<String>, ConfigError> {
+    pub(super) fn read_texts(&self, name: &str, item: &Item) -> Result<Vec<String>, ConfigError> {
         let wrong = || self.wrong_value(name, item, "a list of texts");
         let list = item.as_array().ok_or_else(wrong)?;
         list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
     }
 
-    fn read_paths(&self, name: &str, item: &Item) -> Result<Vec<PathBuf>, ConfigError> {
+    pub(super) fn read_paths(&self, name: &str, item: &Item) -> Result<Vec<PathBuf>, ConfigError> {
         let paths: Vec<PathBuf> =
             self.read_texts(name, item)?.into_iter().map(|path| expand_home(&path)).collect();
         if paths.iter().any(|path| !path.is_absolute()) {

@@ -66,6 +66,43 @@ pub(crate) fn check_project(standing: &ProjectStanding) -> DoctorCheck {
     )
 }
 
+/// A coding agent that is set up or installed.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundAgent {
+    pub title: String,
+    pub name: String,
+    pub is_on: bool,
+    /// What is not installed of it.
+    pub missing: Option<String>,
+}
+
+/// Coding agents that are set up or installed. None is started.
+pub(crate) fn check_agents(agents: &[FoundAgent]) -> DoctorCheck {
+    let broken = agents.iter().find(|agent| agent.is_on && agent.missing.is_some());
+    if let Some(FoundAgent { title, name, missing: Some(missing), .. }) = broken {
+        let next = format!("install it, or turn it off with: planwright agents off {name}");
+        return DoctorCheck::warn("agents", format!("{title}: {missing}"), next);
+    }
+    let titles = |is_on: bool| -> Vec<&str> {
+        let some = agents.iter().filter(|agent| agent.is_on == is_on);
+        some.map(|agent| agent.title.as_str()).collect()
+    };
+    let (on, off) = (titles(true), titles(false).join(", "));
+    match (on.is_empty(), off.is_empty()) {
+        (true, true) => {
+            DoctorCheck::ok("agents", "none is set up; the built-in agent does agent tasks")
+        }
+        (true, false) => DoctorCheck {
+            next: Some("planwright agents on NAME lets plans use one".to_owned()),
+            ..DoctorCheck::ok("agents", format!("found {off}; none is used"))
+        },
+        (false, true) => DoctorCheck::ok("agents", on.join(", ")),
+        (false, false) => {
+            DoctorCheck::ok("agents", format!("{}; found and not used: {off}", on.join(", ")))
+        }
+    }
+}
+
 /// How the servers answered, one check each.
 pub(crate) fn check_servers(reports: &[McpServerReport]) -> Vec<DoctorCheck> {
     reports

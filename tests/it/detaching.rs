@@ -1,7 +1,7 @@
 //! Runs that leave their screen, and screens of runs that are elsewhere, in real terminals.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 
@@ -39,6 +39,13 @@ fn running(place: &Place) -> Vec<Value> {
 
 fn log(place: &Place) -> String {
     String::from_utf8_lossy(&place.run(&["logs", "last"]).stdout).into_owned()
+}
+
+/// When the process that works on the only session last gave a sign of life.
+fn last_sign(place: &Place) -> SystemTime {
+    let mut locks = std::fs::read_dir(place.data().join("locks")).unwrap();
+    let lock = locks.next().expect("the run has the lock of its session").unwrap();
+    lock.metadata().unwrap().modified().unwrap()
 }
 
 fn send(signal: &str, pid: u64) {
@@ -151,6 +158,9 @@ fn a_process_that_is_stopped_is_said_to_have_stopped_responding_until_it_goes_on
     let holder = running(&place)[0]["pid"].as_u64().unwrap();
     let mut screen = Terminal::start(&place, &["attach", "last"], 24, 80);
     screen.shows("running in process");
+    // Only a process that gives signs of life can stop giving them, however slowly the machine starts it.
+    let first = last_sign(&place);
+    wait_until("a sign of life", || last_sign(&place) > first);
     send("STOP", holder);
     screen.shows("stopped responding");
     assert!(running(&place)[0]["silent_seconds"].as_u64().unwrap() >= 5);

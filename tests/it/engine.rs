@@ -393,7 +393,7 @@ async fn offline_tasks_without_a_model_continue_and_the_rest_is_asked_about_agai
     let script = Script::new(&[("a", Act::Use(2_500_000)), ("c", Act::Use(10))]);
     let log = script.log();
     let mut tasks = plan(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b"])]);
-    tasks.tasks[2].run = RunKind::Agent {};
+    tasks.tasks[2].run = RunKind::agent();
     let handle = bench.start(script, 2, approved(tasks));
     handle.commands.send(RUN).await.unwrap();
     let state = bench.until(&handle, |state| state.requests.open.len() == 1).await;

@@ -3,6 +3,9 @@
 //! The suite prints a little; `PLANWRIGHT_OUTPUT_MB=100` sets how many megabytes are printed at full speed and a hundred lines
 //! a second.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use crate::program::{Place, json_lines};
 use crate::screen::Terminal;
 
@@ -76,9 +79,46 @@ fn both_streams_at_full_speed_keep_the_order_of_each_and_one_stream_that_of_both
 }
 
 #[test]
-fn a_hundred_lines_a_second_of_both_streams_come_in_the_order_in_which_they_were_written() {
-    // A kilobyte a line, as long as it takes.
-    let lines = std::env::var("PLANWRIGHT_OUTPUT_MB").map_or(150, |_| megabytes(1) * 1_000);
+fn lines_of_both_streams_come_in_the_order_in_which_they_were_written() {
+    const LINES: usize = 60;
+    let place = Place::new();
+    // Each line is written once the one before it has arrived, so that no pause has to be long enough.
+    let shell = format!(
+        "i=0; while [ $i -lt {LINES} ]; do until [ -e go$i ]; do sleep 0.01; done; \
+         if [ $((i % 3)) = 0 ]; then echo \"line $i.\" >&2; else echo \"line $i.\"; fi; i=$((i+1)); done"
+    );
+    let plan = place.plan(&plan(&shell));
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("planwright"));
+    command
+        .args(["run", &plan, "--headless", "--yes", "--json"])
+        .env("PLANWRIGHT_DATA_DIR", place.data())
+        .env("PLANWRIGHT_CONFIG", place.dir.path().join("config.toml"))
+        .current_dir(place.work())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    std::fs::write(place.dir.path().join("config.toml"), "").unwrap();
+    let mut child = command.spawn().unwrap();
+    let mut next = 0;
+    std::fs::write(place.work().join("go0"), "").unwrap();
+    for record in BufReader::new(child.stdout.take().unwrap()).lines() {
+        if record.unwrap().contains(&format!("\"line {next}.\\n\"")) {
+            next += 1;
+            std::fs::write(place.work().join(format!("go{next}")), "").unwrap();
+        }
+    }
+    assert!(child.wait().unwrap().success());
+    let log = text(&place.run(&["logs", "last", "loud"]).stdout);
+    let expected: Vec<String> = (0..LINES).map(|line| format!("line {line}.")).collect();
+    assert_eq!(log.lines().collect::<Vec<_>>(), expected);
+    let errors = text(&place.run(&["logs", "last", "loud", "--stderr"]).stdout);
+    assert_eq!(errors.lines().count(), LINES / 3);
+}
+
+#[test]
+#[ignore = "takes as long as it prints: PLANWRIGHT_OUTPUT_MB=100 for a hundred megabytes"]
+fn a_hundred_lines_a_second_are_all_kept() {
+    // A kilobyte a line.
+    let lines = megabytes(1) * 1_000;
     let dots = ".".repeat(980);
     let place = Place::new();
     let shell = format!(
@@ -86,7 +126,12 @@ fn a_hundred_lines_a_second_of_both_streams_come_in_the_order_in_which_they_were
     );
     run(&place, &shell);
     let log = text(&place.run(&["logs", "last", "loud"]).stdout);
-    assert_eq!(numbers(&log, "line"), (0..lines).collect::<Vec<_>>());
+    // On a machine that is slower than the pause two lines of different streams may change places.
+    let mut found = numbers(&log, "line");
+    let moved = found.iter().zip(0..).filter(|(found, line)| *found != line).count();
+    println!("{moved} of {lines} lines were not at their place");
+    found.sort_unstable();
+    assert_eq!(found, (0..lines).collect::<Vec<_>>());
 }
 
 #[test]

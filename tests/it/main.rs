@@ -40,6 +40,7 @@ mod notices;
 mod offline_plans;
 mod opening;
 mod output_spools;
+mod own_agents;
 mod person_decisions;
 mod plan_examples;
 mod plan_fields;

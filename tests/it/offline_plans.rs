@@ -223,11 +223,14 @@ fn what_no_plan_can_use_is_named_and_asked_for() {
 #[test]
 fn what_was_not_read_stands_before_the_plan_and_before_a_question() {
     let place = Place::new();
-    let goal = "plan a birthday party for 12 guests with a pirate theme";
+    let goal = "plan a birthday party for 12 guests with a pirate theme, alfresco";
     let printed = print_plan(&place, goal, &["--yes"]);
-    let not_read = printed.out.lines().position(|line| line.starts_with("Not read: \""));
-    let outline = printed.out.lines().position(|line| line.starts_with("Outline"));
-    assert!(not_read.is_some() && not_read < outline, "{}", printed.out);
+    let line_starting = |start: &str| printed.out.lines().position(|line| line.starts_with(start));
+    let outline = line_starting("Outline");
+    for start in ["Noted: \"with a pirate theme\"", "Not read: \""] {
+        let said = line_starting(start);
+        assert!(said.is_some() && said < outline, "{start}: {}", printed.out);
+    }
     let asked = print_plan(&place, goal, &[]);
     let read = asked.err.find("Read: ").zip(asked.err.find("waits for you"));
     assert!(read.is_some_and(|(read, waits)| read < waits), "{}", asked.err);

@@ -59,22 +59,53 @@ impl AgentServices {
     ) -> AgentEnd {
         let profile = self.attempt_profile(job);
         let past = Self::resumable_past(job, profile);
-        let (role, prompt) = self.prompts.role_prompt(&job.task.agent_role);
-        let unread = past.as_ref().and_then(|past| past.kept.clone());
-        let sink = AgentEventSink::new(
+        let sink = self.open_sink(job, past.as_ref(), say);
+        let run = self.open_attempt(job, &sink, past.as_ref(), cancel);
+        let result = match profile {
+            AgentProfile::Large => Box::pin(run.run_conversation()).await,
+            AgentProfile::Small => Box::pin(run.run_rounds()).await,
+        };
+        let criteria_met = run.are_criteria_met(profile);
+        run.record_end(result, criteria_met)
+    }
+
+    /// Where an attempt says what happens, with what an earlier one left.
+    pub(super) fn open_sink<'a>(
+        &self,
+        job: &AgentJob,
+        past: Option<&AgentProgress>,
+        say: AgentEventCallback<'a>,
+    ) -> AgentEventSink<'a> {
+        let (role, _) = self.prompts.role_prompt(&job.task.agent_role);
+        AgentEventSink::new(
             (job.task.id.clone(), job.attempt),
             role,
             say,
             self.clock.clone(),
             self.toolbox.redactor().clone(),
-            past.clone().unwrap_or_default(),
-        );
-        let run = AgentAttempt {
+            past.cloned().unwrap_or_default(),
+        )
+    }
+
+    /// An attempt that begins now, or continues what an earlier one left.
+    pub(super) fn open_attempt<'a>(
+        &'a self,
+        job: &'a AgentJob,
+        sink: &'a AgentEventSink<'a>,
+        past: Option<&AgentProgress>,
+        cancel: &'a CancellationToken,
+    ) -> AgentAttempt<'a> {
+        let (_, prompt) = self.prompts.role_prompt(&job.task.agent_role);
+        let unread = past.and_then(|past| past.kept.clone());
+        let findings = past.and_then(|past| past.work.as_ref()).map(|work| work.findings.clone());
+        let next = past.and_then(|past| past.task_state()?.next_step().map(str::to_owned));
+        sink.record_decision(TaskDecision::task_begun(past.is_some(), next));
+        AgentAttempt {
             services: self,
             job,
-            events: &sink,
+            events: sink,
             requester: ModelRequester {
-                events: &sink,
+                events: sink,
                 next_ask: &self.next_ask,
                 asking: &self.asking,
                 cancel,
@@ -85,29 +116,8 @@ impl AgentServices {
             role_tools: prompt.tools.clone(),
             reported_compactions: Mutex::default(),
             live_arguments: Mutex::default(),
-            findings: Mutex::new(
-                past.as_ref()
-                    .and_then(|past| past.work.as_ref())
-                    .map(|work| work.findings.clone())
-                    .unwrap_or_default(),
-            ),
-        };
-        let next = past.as_ref().and_then(|past| past.task_state()?.next_step().map(str::to_owned));
-        sink.record_decision(TaskDecision::task_begun(past.is_some(), next));
-        let result = match profile {
-            AgentProfile::Large => Box::pin(run.run_conversation()).await,
-            AgentProfile::Small => Box::pin(run.run_rounds()).await,
-        };
-        let tokens = sink.progress().tokens;
-        if let Ok(answer) = &result {
-            let (task, attempt, answer) = (job.task.id.clone(), job.attempt, answer.clone());
-            let criteria_met = run.are_criteria_met(profile);
-            sink.record(match &job.worktree {
-                Some(_) => AgentEvent::HandedIn { task, attempt, answer, tokens, criteria_met },
-                None => AgentEvent::Concluded { task, attempt, answer, tokens },
-            });
+            findings: Mutex::new(findings.unwrap_or_default()),
         }
-        AgentEnd { result, tokens }
     }
 }
 
@@ -115,7 +125,8 @@ impl AgentServices {
     /// Whether a task is done in one open conversation or in strict steps. What was begun in one way is continued in it,
     /// whatever has been learned about the model since, unless the person asked for the other.
     pub fn attempt_profile(&self, job: &AgentJob) -> AgentProfile {
-        let begun = job.past.as_ref().filter(|past| past.answer.is_none()).and_then(|past| {
+        let own = |past: &&AgentProgress| past.answer.is_none() && !past.is_own_agent();
+        let begun = job.past.as_ref().filter(own).and_then(|past| {
             let strict = past.work.as_ref().map(|_| AgentProfile::Small);
             past.conversation.as_ref().map(|_| AgentProfile::Large).or(strict)
         });
@@ -129,7 +140,8 @@ impl AgentServices {
         let past = job.past.as_ref().filter(|past| past.answer.is_none())?;
         let fits = match (&past.conversation, profile) {
             (Some(talk), AgentProfile::Large) => {
-                talk.opening.task == super::conversation::task_digest(job)
+                talk.opening.agent.is_none()
+                    && talk.opening.task == super::conversation::task_digest(job)
             }
             (None, AgentProfile::Small) => true,
             // Nothing was begun yet: what the person wrote before is all there is.
@@ -140,8 +152,25 @@ impl AgentServices {
 }
 
 impl AgentAttempt<'_> {
+    /// Says what came of the attempt.
+    pub(super) fn record_end(
+        &self,
+        result: Result<String, ExecutionFailure>,
+        criteria_met: bool,
+    ) -> AgentEnd {
+        let (job, tokens) = (self.job, self.events.progress().tokens);
+        if let Ok(answer) = &result {
+            let (task, attempt, answer) = (job.task.id.clone(), job.attempt, answer.clone());
+            self.events.record(match &job.worktree {
+                Some(_) => AgentEvent::HandedIn { task, attempt, answer, tokens, criteria_met },
+                None => AgentEvent::Concluded { task, attempt, answer, tokens },
+            });
+        }
+        AgentEnd { result, tokens }
+    }
+
     /// Whether the task has exit criteria and they were found to be met at its end. Strict steps end well only then.
-    fn are_criteria_met(&self, profile: AgentProfile) -> bool {
+    pub(super) fn are_criteria_met(&self, profile: AgentProfile) -> bool {
         let criteria = &self.job.task.exit_criteria;
         let findings = self.findings.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let met = || criteria::criteria_verdict(criteria, &findings) == CriteriaVerdict::Met;

@@ -38,7 +38,7 @@ impl AgentAttempt<'_> {
         let data = Value::Object(result.data.clone());
         work.findings.extend(self.plain_findings(criteria, &[&data]));
         if may_affect_criteria(facts) && result.ok {
-            self.run_criteria_commands(criteria, work).await;
+            Box::pin(self.run_criteria_commands(criteria, work)).await;
             self.judge_criteria(criteria, work, CriteriaTiming::AfterCall).await;
         }
         match criteria::criteria_verdict(criteria, &work.findings) {
@@ -168,7 +168,7 @@ impl AgentAttempt<'_> {
         };
         if !criteria.is_empty() {
             work.findings.extend(self.plain_findings(criteria, &[]));
-            self.run_criteria_commands(criteria, work).await;
+            Box::pin(self.run_criteria_commands(criteria, work)).await;
             self.judge_criteria(criteria, work, CriteriaTiming::AtEnd).await;
             self.save_work(work);
         }

@@ -5,6 +5,10 @@
 //! instruction. What is needed to go on after an interruption is folded from the same events
 //! ([`AgentProgress`]).
 
+#[cfg(feature = "acp")]
+mod acp;
+#[cfg(not(feature = "acp"))]
+mod acp_not_built_in;
 mod answer_watch;
 mod assets;
 mod attempt;
@@ -18,6 +22,7 @@ mod framing;
 mod model_requests;
 mod offline;
 mod offline_evidence;
+mod own_agent;
 mod planner;
 mod prompt_docs;
 mod prompts;
@@ -31,6 +36,10 @@ mod tool_selection;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
+#[cfg(feature = "acp")]
+pub use acp::{probe_agent, probe_prompt};
+#[cfg(not(feature = "acp"))]
+pub use acp_not_built_in::{probe_agent, probe_prompt};
 pub use answer_watch::AnswerWatch;
 pub use assets::AgentAssets;
 pub use attempt::TASK_CAP;
@@ -43,6 +52,7 @@ pub use event_sink::redact_value;
 pub use framing::{RULE as DATA_RULE, frame_data};
 pub use model_requests::{ABILITIES, journaled_reasoning};
 pub use offline::{NEEDS_MODEL, offline_model};
+pub use own_agent::{AgentProbe, KnownAgent, OwnAgent, OwnAgents, SILENCE, SessionLoading};
 pub use prompts::{Prompt, PromptLibrary};
 pub use subtasks::{AgentSubtaskRunner, SharedEventCallback, SubtaskParts};
 pub use tool_selection::is_tool_configured;
@@ -143,6 +153,12 @@ pub struct AgentJob {
     pub worktree: Option<WorktreeNotice>,
     /// What the person asked to be different about the work so far.
     pub hint: Option<String>,
+    /// What the person said and the plan must respect, verbatim.
+    pub facts: Vec<String>,
+    /// What the person remarked about the task.
+    pub comments: Vec<String>,
+    /// What the agent asked before it was interrupted.
+    pub open_question: Option<String>,
 }
 
 impl AgentJob {
@@ -160,6 +176,9 @@ impl AgentJob {
             held: HeldPermit::default(),
             worktree: None,
             hint: None,
+            facts: Vec::new(),
+            comments: Vec::new(),
+            open_question: None,
         }
     }
 }

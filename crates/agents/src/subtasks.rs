@@ -124,7 +124,8 @@ impl AgentSubtaskRunner {
                 return subtask_result(said.unwrap_or(&answered.text), &seen, &sink);
             }
             for call in answered.calls.iter().take(CALLS) {
-                self.run_nested_call(call, context, &sink, (&mut seen, &mut failed)).await;
+                let nested = self.run_nested_call(call, context, &sink, (&mut seen, &mut failed));
+                Box::pin(nested).await;
             }
         }
         unanswered_result()

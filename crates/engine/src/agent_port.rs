@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{AgentBrief, SavedDecision};
 use planwright_agents::PersonChannel;
@@ -22,8 +23,8 @@ use planwright_model::permission::PermissionRule;
 use planwright_model::request::RequestDetail;
 use planwright_model::requests::{ToolCallQuestion, permission_request};
 use planwright_model::{
-    Answer, CallId, ChoiceAction as A, ExitCriterion, InteractionPolicy, Request, RequestId,
-    RunKind, SessionId, TaskId, TaskNode,
+    Answer, CallId, ChoiceAction as A, Digest, ExitCriterion, InteractionPolicy, Request,
+    RequestId, RunKind, SessionId, TaskId, TaskNode,
 };
 use planwright_state::{AgentProgress, BreakerSlice, PersonMessage, PlanRevision, SessionState};
 use planwright_store::SideWrite;
@@ -62,6 +63,8 @@ pub(super) struct AgentPortView {
     /// The session goes on from one that came from elsewhere.
     foreign: bool,
     gate: Option<GateDecision>,
+    /// Tasks whose agent is to stop what it does and read a message.
+    interrupted: BTreeSet<TaskId>,
 }
 
 /// The agents' end.
@@ -69,6 +72,8 @@ pub(super) struct AgentPortView {
 pub struct AgentPort {
     sender: mpsc::UnboundedSender<AgentPortMessage>,
     view: Arc<RwLock<AgentPortView>>,
+    /// Changes with every message that interrupts.
+    interruptions: watch::Receiver<usize>,
     /// Rules from the person's own config.
     rules: Arc<[PermissionRule]>,
     session: SessionId,
@@ -87,6 +92,7 @@ impl std::fmt::Debug for AgentPort {
 pub struct AgentPortReceiver {
     receiver: Arc<Mutex<Option<mpsc::UnboundedReceiver<AgentPortMessage>>>>,
     view: Arc<RwLock<AgentPortView>>,
+    interruptions: Arc<watch::Sender<usize>>,
 }
 
 impl AgentPortReceiver {
@@ -104,8 +110,11 @@ impl AgentPortReceiver {
             breakers: state.breakers.clone(),
             foreign: state.session.foreign,
             gate: state.planning.gate.clone(),
+            interrupted: interrupted_tasks(state),
         };
+        let count = view.interrupted.len();
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = view;
+        self.interruptions.send_if_modified(|before| std::mem::replace(before, count) != count);
     }
 }
 
@@ -117,12 +126,25 @@ pub fn open_agent_port(
     keep: Arc<dyn Fn(&SavedDecision) + Send + Sync>,
 ) -> (AgentPort, AgentPortReceiver) {
     let (sender, receiver) = mpsc::unbounded_channel();
+    let (interrupts, interruptions) = watch::channel(0);
     let view = Arc::new(RwLock::new(AgentPortView::default()));
     let receiver = AgentPortReceiver {
         receiver: Arc::new(Mutex::new(Some(receiver))),
         view: Arc::clone(&view),
+        interruptions: Arc::new(interrupts),
     };
-    (AgentPort { sender, view, rules: rules.into(), session, clock, save_decision: keep }, receiver)
+    let rules = rules.into();
+    let port =
+        AgentPort { sender, view, interruptions, rules, session, clock, save_decision: keep };
+    (port, receiver)
+}
+
+/// Tasks whose agent has an unread message that interrupts it.
+fn interrupted_tasks(state: &SessionState) -> BTreeSet<TaskId> {
+    let waits =
+        |progress: &AgentProgress| progress.undelivered_messages().any(|message| message.interrupt);
+    let agents = state.agents.iter().filter(|(_, progress)| waits(progress));
+    agents.map(|(task, _)| task.clone()).collect()
 }
 
 impl AgentPort {
@@ -209,6 +231,10 @@ pub fn listed_classes(task: &TaskNode) -> BTreeSet<RiskClass> {
         _ => &[],
     };
     classes.extend(by_type);
+    // An agent of the person's own works in a copy, and its changes are looked at before they count.
+    if task.run.own_agent().is_some() {
+        classes.extend([RiskClass::Write, RiskClass::Execute]);
+    }
     for tool in task.tools.iter().chain(task.tool_affinity.keys()) {
         let class = match tool.as_str() {
             "file.write" | "file.edit" | "skill.generator" => Some(RiskClass::Write),
@@ -284,6 +310,10 @@ fn tool_call_request(ask: &PermissionRequest, view: &AgentPortView) -> Request {
         preview: resolved.preview.as_deref(),
         is_foreign: resolved.pin.is_some(),
         has_network: resolved.effect == ToolEffect::ExecuteNetwork,
+        asked_by: ask.asked_by.as_deref(),
+        input: ask.asked_by.as_ref().map(|_| {
+            Digest::from_json(&serde_json::json!([ask.tool, resolved.args, resolved.preview]))
+        }),
         unconfined: match &ask.sandbox {
             SandboxState::Enforced => None,
             SandboxState::NotEnforced { why } => Some(why),
@@ -302,6 +332,18 @@ impl PersonChannel for AgentPort {
         Box::pin(async move {
             let progress = self.agent_progress(task).await.unwrap_or_default();
             progress.undelivered_messages().cloned().collect()
+        })
+    }
+
+    fn interruption<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, ()> {
+        let mut changes = self.interruptions.clone();
+        Box::pin(async move {
+            while !self.current_view().interrupted.contains(task) {
+                // The session is gone: nobody interrupts any more.
+                if changes.changed().await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+            }
         })
     }
 }
@@ -398,6 +440,17 @@ impl CallHost for AgentPort {
         };
         let beside = crate::tool_services::side_writes(conclusion, self.session.as_str());
         Box::pin(self.commit_event(concluded, beside))
+    }
+
+    fn record_outside_end(&self, call: &CallId, outcome: CallOutcome, elapsed: Duration) {
+        self.record(CallEvent::Concluded {
+            call: call.clone(),
+            outcome,
+            elapsed_ms: elapsed.as_millis() as u64,
+            output_bytes: 0,
+            dropped_bytes: 0,
+            usage: Usage::default(),
+        });
     }
 
     fn record_progress(&self, call: &CallId, progress: CallProgress) {

@@ -12,7 +12,7 @@ use planwright_model::{
     CallId, NodeOrigin, RepeatPolicy, RequestId, RequestKind, RunKind, SessionId, TaskId,
 };
 use planwright_state::agent_progress::{OpenCallState, unseen_success};
-use planwright_state::{CallInFlight, RunPhase, SessionState, TaskRow, TaskStatus};
+use planwright_state::{AgentProgress, CallInFlight, RunPhase, SessionState, TaskRow, TaskStatus};
 use planwright_tools::worktree::WorktreeDirectory;
 use planwright_tools::{Workspace, WriteVerification, process, verify_write};
 
@@ -40,6 +40,9 @@ pub fn end_leftover_processes(session: &SessionId, state: &SessionState) -> RunL
                 continue;
             }
             let mut ended = process::end_leftovers(&mark);
+            // The process of an agent of the person's own, and calls that it made or that were made for it.
+            let attempt = format!("{session}/{}/{}/", call.task, call.attempt);
+            ended.extend(process::end_leftovers_with_prefix(&attempt));
             // Calls that its calls made.
             ended.extend(process::end_leftovers_with_prefix(&format!("{session}/{}.", call.task)));
             leftovers.ended.insert(call.task, ended);
@@ -165,7 +168,7 @@ fn interrupted_events(
         });
         return cut_off.into_iter().collect();
     }
-    let is_agent = node.is_some_and(|node| matches!(node.run, RunKind::Agent {}));
+    let is_agent = node.is_some_and(|node| matches!(node.run, RunKind::Agent(_)));
     let free = if is_agent {
         resume_agent(state, task, leftovers)
     } else {
@@ -233,6 +236,11 @@ fn resume_agent(
     };
     let id = state.tasks.id(task);
     let progress = state.agents.get(id);
+    if let Some(own) = progress.filter(|own| own.is_own_agent()) {
+        return can_continue_own_agent(state, task, own)
+            .then(|| goes_on(None, CallOutcome::GivenUp))
+            .flatten();
+    }
     let Some((progress, open)) = progress.and_then(|own| Some((own, own.open.as_ref()?))) else {
         return goes_on(None, CallOutcome::GivenUp);
     };
@@ -254,6 +262,23 @@ fn resume_agent(
         }
         (OpenCallState::Free | OpenCallState::InDoubt, _) => None,
     }
+}
+
+/// Whether an agent of the person's own that was interrupted can simply continue: nothing that it did is in doubt. Whether
+/// it can load its session turns out when it starts.
+fn can_continue_own_agent(state: &SessionState, task: usize, own: &AgentProgress) -> bool {
+    let (id, row) = (state.tasks.id(task), state.tasks.row(task));
+    let in_flight = row.call.iter().map(|call| &**call).chain(&row.beside);
+    let unsure = in_flight.into_iter().any(|call| call.repeat == RepeatClass::Unsafe);
+    // What it was still waiting for leave to do has not begun.
+    let is_asked = |step: &u32| {
+        state.requests.open.values().any(|open| {
+            matches!(&open.request.kind, RequestKind::Permission { call, .. }
+                if call.task == *id && call.step == *step)
+        })
+    };
+    let unheard = own.under_way.keys().any(|step| !is_asked(step));
+    !unsure && !unheard
 }
 
 fn is_already_asked(state: &SessionState, task: usize) -> bool {
@@ -303,7 +328,7 @@ mod tests {
     impl Story {
         fn new(tool: &str, repeat: RepeatClass, file: Option<FileChange>) -> Self {
             let mut node = TaskNode::new("a", "Write it");
-            node.run = RunKind::Agent {};
+            node.run = RunKind::agent();
             let plan = Plan { title: "A plan".into(), tasks: vec![node], ..Plan::default() };
             let hash = plan.digest().unwrap();
             let input = json!({ "path": "a.txt" });

@@ -31,6 +31,9 @@ pub struct ConversationOpening {
     pub tools: Vec<ConversationTool>,
     /// How many tokens of results are shown in full before older ones are compacted.
     pub result_tokens: u64,
+    /// The person's own agent that it is with, by its name; none where it is a model of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 /// Who said something to the model that is neither a result nor its own.

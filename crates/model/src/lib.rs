@@ -5,7 +5,10 @@
 pub mod adaptation;
 pub mod agent_conversation;
 pub mod agent_decision;
+pub mod agent_product;
 pub mod agent_profile;
+mod agent_run;
+pub mod agent_session;
 pub mod agent_work;
 pub mod amount;
 pub mod breaker;
@@ -57,7 +60,12 @@ pub mod trace_ids;
 pub mod violation;
 
 pub use adaptation::{AdaptationAction, AdaptationLogEntry, PortfolioImpact};
+pub use agent_product::{AgentProduct, agent_title};
 pub use agent_profile::{AgentProfile, ProfileChoice};
+pub use agent_run::AgentRun;
+pub use agent_session::{
+    AgentDescription, AgentNetwork, AgentSession, AgentTodo, AgentTodoStatus, AskingHabit,
+};
 pub use amount::MicroDollars;
 pub use cap::{RunCap, RunCapSettings};
 pub use confidence::{Confidence, ConfidenceTerm, ConfidenceVerdict};

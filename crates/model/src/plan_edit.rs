@@ -169,6 +169,9 @@ pub enum PlanEdit {
         node: TaskId,
         doer: TaskAssignee,
         command: Option<String>,
+        /// The person's own agent that does it, by its name; none means the built-in agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
     },
     Add {
         parent: TaskId,

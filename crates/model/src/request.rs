@@ -334,15 +334,18 @@ impl Request {
     pub fn is_same_question(&self, other: &Self) -> bool {
         let kinds = match (&self.kind, &other.kind) {
             (
-                RequestKind::Permission { call, tool, class, .. },
+                RequestKind::Permission { call, tool, class, input },
                 RequestKind::Permission {
                     call: their_call,
                     tool: their_tool,
                     class: their_class,
-                    ..
+                    input: their_input,
                 },
             ) => {
-                (&call.task, call.step) == (&their_call.task, their_call.step)
+                // An agent of the person's own numbers its calls anew; what it asks for tells whether it is the same.
+                let same_input = input.is_some() && input == their_input;
+                call.task == their_call.task
+                    && (same_input || call.step == their_call.step)
                     && (tool, class) == (their_tool, their_class)
             }
             (RequestKind::TaskCap { task }, RequestKind::TaskCap { task: theirs })

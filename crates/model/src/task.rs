@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    NodeDates, PlanDate, RunCondition, TaskCost, TaskId, TaskLink, TaskRetryPolicy, TaskRunOptions,
-    other_person,
+    AgentRun, NodeDates, PlanDate, RunCondition, TaskCost, TaskId, TaskLink, TaskRetryPolicy,
+    TaskRunOptions, other_person,
 };
 
 /// How a task is carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunKind {
-    /// A `ReAct` loop with tools.
-    Agent {},
+    /// A `ReAct` loop with tools, or an agent of the person's own.
+    Agent(AgentRun),
     /// A command, byte for byte as it was approved.
     Shell(String),
     /// The person does it and says so.
@@ -25,7 +25,22 @@ pub enum RunKind {
 
 impl Default for RunKind {
     fn default() -> Self {
-        Self::Agent {}
+        Self::agent()
+    }
+}
+
+impl RunKind {
+    /// The built-in agent.
+    pub const fn agent() -> Self {
+        Self::Agent(AgentRun::BUILT_IN)
+    }
+
+    /// The person's own agent that does it, if one does.
+    pub fn own_agent(&self) -> Option<&str> {
+        match self {
+            Self::Agent(run) => run.own_agent(),
+            _ => None,
+        }
     }
 }
 
@@ -343,7 +358,7 @@ impl TaskNode {
     /// The one character that tells how it is run: `$` shell, `@` human, a space for an agent.
     pub fn kind_glyph(&self) -> char {
         match self.run {
-            RunKind::Agent {} => ' ',
+            RunKind::Agent(_) => ' ',
             RunKind::Shell(_) => '$',
             RunKind::Human {} => '@',
         }

@@ -252,6 +252,7 @@ mod tests {
             briefing: "b".into(),
             tools: Vec::new(),
             result_tokens: 100,
+            agent: None,
         })
     }
 

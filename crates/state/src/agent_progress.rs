@@ -13,8 +13,8 @@ use planwright_model::event::{
     AgentEvent, AnsweredCall, CallEvent, CallOutcome, DiscardCause, RepeatClass, WorktreeEvent,
 };
 use planwright_model::{
-    Category, ExecutionFailure, MicroDollars, ReActStep, StepAction, StepMetadata, TaskId,
-    ToolResult,
+    AgentSession, AgentTodo, Category, ExecutionFailure, MicroDollars, ReActStep, StepAction,
+    StepMetadata, TaskId, ToolResult,
 };
 use planwright_model::{
     agent_work::{AgentWork, CallPurpose, PlannedCall},
@@ -157,6 +157,9 @@ pub struct PersonMessage {
     pub number: u32,
     pub text: String,
     pub delivered: bool,
+    /// The agent's turn ends for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupt: bool,
 }
 
 /// What an agent handed in and nobody has applied yet.
@@ -197,6 +200,32 @@ pub struct AgentProgress {
     pub conversation: Option<Box<AgentConversation>>,
     /// What the person wrote to the agent, oldest first.
     pub messages: Vec<PersonMessage>,
+    /// The session of an agent of the person's own, where one does the task.
+    pub session: Option<Box<AgentSession>>,
+    /// Calls of such an agent that can do something and of which nothing was heard yet, by their number.
+    pub under_way: BTreeMap<u32, PlannedCall>,
+    /// Its own to-do list.
+    pub todo: Vec<AgentTodo>,
+    /// What it says it has used in its session.
+    pub usage: ReportedUsage,
+}
+
+/// What an agent of the person's own says its session has used; what it does not say is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReportedUsage {
+    pub tokens: Option<u64>,
+    pub cost: Option<MicroDollars>,
+}
+
+impl ReportedUsage {
+    /// What was used since an earlier report of the same session.
+    pub(super) fn since(self, before: Self) -> (u64, MicroDollars) {
+        let tokens = self.tokens.unwrap_or(0).saturating_sub(before.tokens.unwrap_or(0));
+        let cost =
+            self.cost.unwrap_or_default().0.saturating_sub(before.cost.unwrap_or_default().0);
+        (tokens, MicroDollars(cost))
+    }
 }
 
 impl AgentProgress {
@@ -318,10 +347,21 @@ impl AgentProgress {
                 talk.compacted_through = talk.compacted_through.max(*through);
             }
             AgentEvent::BudgetRenewed { .. } => return self.renew_budget(),
-            AgentEvent::MessageSent { number, text, .. } => {
-                let (number, text) = (*number, text.clone());
-                self.messages.push(PersonMessage { number, text, delivered: false });
+            AgentEvent::MessageSent { number, text, interrupt, .. } => {
+                let (number, text, interrupt) = (*number, text.clone(), *interrupt);
+                self.messages.push(PersonMessage { number, text, delivered: false, interrupt });
             }
+            AgentEvent::SessionOpened { attempt, session, .. } => {
+                self.attempt = *attempt;
+                if !session.loaded {
+                    self.usage = ReportedUsage::default();
+                }
+                // They belonged to a process that is gone.
+                self.under_way.clear();
+                self.session = Some(session.clone());
+            }
+            AgentEvent::TodoListed { items, .. } => self.todo.clone_from(items),
+            AgentEvent::UsageReported { tokens, cost, .. } => self.apply_usage(*tokens, *cost),
             // About the session, not about a task.
             AgentEvent::Gated { .. } | AgentEvent::Granted { .. } | AgentEvent::Revoked { .. } => {
                 return false;
@@ -333,6 +373,20 @@ impl AgentProgress {
     fn add_usage(&mut self, tokens: u64, cost: Option<MicroDollars>) {
         self.tokens = self.tokens.saturating_add(tokens);
         self.cost = self.cost.saturating_add(cost.unwrap_or_default());
+    }
+
+    /// What a session has used only grows; a report without a figure keeps the last one.
+    fn apply_usage(&mut self, tokens: Option<u64>, cost: Option<MicroDollars>) {
+        let before = self.usage;
+        self.usage.tokens = tokens.max(before.tokens);
+        self.usage.cost = cost.max(before.cost);
+        let (more, cost) = self.usage.since(before);
+        self.add_usage(more, Some(cost));
+    }
+
+    /// Whether an agent of the person's own does the task, and not a model of ours.
+    pub fn is_own_agent(&self) -> bool {
+        self.conversation.as_ref().is_some_and(|talk| talk.opening.agent.is_some())
     }
 
     /// Something was said to the model. What explains the end of an attempt begins a new one, with limits of its own.
@@ -416,6 +470,13 @@ impl AgentProgress {
         self.kept = None;
         // A mark that cannot be read counts as set: repeating a call with placeholders would be wrong.
         let redacted = metadata.redacted == Some(true) || metadata.foreign.contains_key("redacted");
+        // An agent of the person's own makes its calls itself, several at once if it likes.
+        if self.is_own_agent() {
+            if planned.purpose == CallPurpose::Step {
+                self.under_way.insert(number, planned);
+            }
+            return true;
+        }
         // Looks of a conversation run beside each other and may simply be repeated: none of them is the open call.
         if self.conversation.is_some() && planned.purpose == CallPurpose::Lookup {
             return true;
@@ -429,6 +490,7 @@ impl AgentProgress {
         let Some(number) = step.metadata.call else { return false };
         let ok = step.metadata.ok.unwrap_or(false);
         let open = self.open.take_if(|open| open.number == number).map(|open| open.planned);
+        let open = open.or_else(|| self.under_way.remove(&number));
         let Some(talk) = &mut self.conversation else { return false };
         let input = match (open, talk.find_call(number)) {
             (Some(planned), _) => planned.args,
@@ -484,6 +546,7 @@ impl AgentProgress {
         self.handed_in = None;
         self.tokens = self.tokens.max(tokens);
         (self.open, self.asked, self.kept, self.unnoticed) = (None, None, None, None);
+        self.under_way.clear();
         // A task that is over is never resumed; the journal has its conversation.
         self.conversation = None;
         self.doing = first_line(answer);

@@ -1,6 +1,6 @@
 //! Whether a journal is whole: numbers without gaps, time that does not run back, outcomes that have their intent.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::SessionState;
 use super::execution_result::ExecutionResult;
 use planwright_model::event::{AgentEvent, CallEvent, Event, Record};
-use planwright_model::{CallId, Digest, Seq};
+use planwright_model::{CallId, Digest, Seq, TaskId};
 
 /// How many problems are named before the rest is only counted.
 const MAX_NAMED_PROBLEMS: usize = 50;
@@ -55,6 +55,8 @@ struct JournalCheck {
     open: BTreeSet<CallId>,
     closed: BTreeSet<CallId>,
     tokens: u64,
+    /// What the sessions of the person's own agents have reported, by task.
+    reported: HashMap<TaskId, u64>,
     problems: Vec<String>,
 }
 
@@ -75,6 +77,15 @@ impl JournalCheck {
             Event::Agent(
                 AgentEvent::ModelAnswered { tokens, .. } | AgentEvent::ModelFailed { tokens, .. },
             ) => self.tokens = self.tokens.saturating_add(*tokens),
+            // A session reports what it has used in all; a new session begins at nothing.
+            Event::Agent(AgentEvent::SessionOpened { task, session, .. }) if !session.loaded => {
+                self.reported.remove(task);
+            }
+            Event::Agent(AgentEvent::UsageReported { task, tokens: Some(tokens), .. }) => {
+                let before = self.reported.entry(task.clone()).or_default();
+                self.tokens = self.tokens.saturating_add(tokens.saturating_sub(*before));
+                *before = (*before).max(*tokens);
+            }
             _ => {}
         }
         self.state.apply(record);

@@ -272,6 +272,10 @@ impl SessionState {
 
     /// What models used up counts, whether they answered well or not.
     fn apply_agent(&mut self, event: &AgentEvent, at: Timestamp) -> bool {
+        let used = |state: &Self| {
+            event.task_id().and_then(|task| state.agents.get(task)).map(|own| own.usage)
+        };
+        let before = used(self).unwrap_or_default();
         let sensible = self.agents.apply(event);
         self.worktrees.apply_agent(event);
         self.waits.apply(event, at);
@@ -292,6 +296,11 @@ impl SessionState {
                 self.planning.last_visible = Some(at);
             }
             AgentEvent::Partial { .. } => self.planning.last_visible = Some(at),
+            AgentEvent::UsageReported { .. } => {
+                let (tokens, cost) = used(self).unwrap_or_default().since(before);
+                self.totals.tokens = self.totals.tokens.saturating_add(tokens);
+                self.totals.cost = self.totals.cost.saturating_add(cost);
+            }
             AgentEvent::Granted { rule, .. } => self.grants.push(rule.clone()),
             AgentEvent::Revoked { rule } => {
                 let before = self.grants.len();

@@ -22,7 +22,7 @@ impl SessionState {
             .flat_map(|task| {
                 let own = match &task.run {
                     RunKind::Shell(command) => Some(command.as_str()),
-                    RunKind::Agent {} | RunKind::Human {} => None,
+                    RunKind::Agent(_) | RunKind::Human {} => None,
                 };
                 // Those that check an agent's work run without another question.
                 let checks = task.exit_criteria.iter().filter_map(|criterion| match criterion {

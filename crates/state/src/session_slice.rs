@@ -1,8 +1,11 @@
 //! The session itself: what it is about, and which process works on it.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use planwright_model::AgentDescription;
 use planwright_model::event::{CloseReason, SessionEvent};
 
 /// What the session is about.
@@ -25,6 +28,9 @@ pub struct SessionSlice {
     pub closed: Option<CloseReason>,
     /// The last thing that should not have happened.
     pub last_anomaly: Option<String>,
+    /// The person's own agents that tasks may be given to, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, AgentDescription>,
 }
 
 impl SessionSlice {
@@ -51,6 +57,10 @@ impl SessionSlice {
             }
             SessionEvent::Closed(reason) => self.closed = Some(reason.clone()),
             SessionEvent::WorkspaceMoved { workspace } => self.workspace.clone_from(workspace),
+            SessionEvent::AgentsDescribed { agents } => {
+                self.agents =
+                    agents.iter().map(|agent| (agent.name.clone(), agent.clone())).collect();
+            }
             SessionEvent::AnomalyNoted { what } => {
                 self.last_anomaly = Some(what.clone());
                 return false;

@@ -161,7 +161,7 @@ pub struct TaskRow {
     pub failure: Option<Arc<ExecutionFailure>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Box<CallInFlight>>,
-    /// Calls that are in flight beside it; all of them may simply be repeated.
+    /// Calls that are in flight beside it. All of them may simply be repeated, but for those of a person's own agent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<CallInFlight>,
     /// The last call, if it was ended before its time and nothing came after it.
@@ -353,6 +353,8 @@ struct TaskDependencies {
     /// Milestones and gates: they take no time and are no tasks to whoever counts them.
     points: Vec<bool>,
     shell: Vec<bool>,
+    /// Those that an agent of the person's own does.
+    own_agent: Vec<bool>,
     /// Those whose command is followed by checks.
     checked: Vec<bool>,
     /// Those whose failure counts as done.
@@ -436,6 +438,7 @@ impl TaskTable {
             points: plan.tasks.iter().map(TaskNode::marks_point).collect(),
             human: plan.tasks.iter().map(|task| matches!(task.run, RunKind::Human {})).collect(),
             shell: plan.tasks.iter().map(|task| matches!(task.run, RunKind::Shell(_))).collect(),
+            own_agent: plan.tasks.iter().map(|task| task.run.own_agent().is_some()).collect(),
             checked: plan.tasks.iter().map(TaskNode::has_checks).collect(),
             tolerated: plan.tasks.iter().map(|task| task.continue_on_error).collect(),
             conditions: plan.tasks.iter().map(|task| task.when).collect(),
@@ -662,6 +665,7 @@ impl TaskTable {
         };
         let keeps_output = self.links.shell[task];
         let is_checked = self.links.checked[task];
+        let many_at_once = self.links.own_agent[task];
         let row = &mut self.rows[task];
         match event {
             CallEvent::Intended { call, tool, input, repeat, file, .. } => {
@@ -679,7 +683,7 @@ impl TaskTable {
                     spooled: 0,
                     last_line: Arc::from(""),
                 };
-                start_call(row, started)
+                start_call(row, started, many_at_once)
             }
             CallEvent::Spawned { call, pid, started_ticks } => {
                 match call_in_flight_mut(row, call) {
@@ -1085,11 +1089,14 @@ fn call_in_flight_mut<'a>(row: &'a mut TaskRow, call: &CallId) -> Option<&'a mut
     all.into_iter().find(|open| open.call == *call)
 }
 
-/// Takes notice of a call that starts. Looks of one answer run beside each other; anything else runs alone.
-fn start_call(row: &mut TaskRow, started: CallInFlight) -> bool {
+/// Takes notice of a call that starts. Looks of one answer run beside each other; anything else runs alone, unless the
+/// agent is one of the person's own, which makes its calls as it likes.
+fn start_call(row: &mut TaskRow, started: CallInFlight, many_at_once: bool) -> bool {
     let looks = |call: &CallInFlight| call.repeat == RepeatClass::Safe;
     match row.call.as_deref() {
-        Some(open) if looks(open) && looks(&started) && open.call != started.call => {
+        Some(open)
+            if (many_at_once || (looks(open) && looks(&started))) && open.call != started.call =>
+        {
             row.beside.push(started);
             true
         }

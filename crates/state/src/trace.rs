@@ -342,7 +342,7 @@ fn project_session(event: &SessionEvent) -> Option<EntryProjection> {
         SessionEvent::Forked { parent, at, reuses, reruns, .. } => {
             format!("forked from {parent} at event {at}: reruns {reruns}, reuses {reuses}")
         }
-        SessionEvent::Opened { .. } => return None,
+        SessionEvent::Opened { .. } | SessionEvent::AgentsDescribed { .. } => return None,
         SessionEvent::Closed(reason) => match reason {
             CloseReason::Quit => "closed by you".to_owned(),
             CloseReason::Finished => "closed, nothing left to do".to_owned(),

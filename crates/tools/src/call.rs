@@ -2,6 +2,7 @@
 //! outcome.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -13,7 +14,7 @@ use super::context::{CallProgress, HeldPermit, ToolFilter};
 use super::meta::{RepeatKind, ResolvedCall};
 use super::permission::{CallStage, PlanGrant, SandboxState};
 use super::tool::{StoreWrite, ToolError};
-use planwright_model::event::RiskClass;
+use planwright_model::event::{CallOutcome, RiskClass};
 use planwright_model::permission::{
     AnswerOffers, AskReason, GrantBasis, PermissionRule, PermissionVerdict,
 };
@@ -33,6 +34,24 @@ pub struct ToolInvocation {
     pub filter: ToolFilter,
     pub cancel: CancellationToken,
     pub held: HeldPermit,
+    /// The person's own agent that makes it, as it is called on screens; none for the built-in agent.
+    pub asked_by: Option<String>,
+    /// The person allowed this very thing a moment ago, when the agent announced it.
+    pub approved_before: bool,
+    /// Is told what the call reports while it runs.
+    pub observer: Option<CallObserver>,
+    /// Variables that a command sees besides.
+    pub variables: Vec<(String, String)>,
+}
+
+/// Is told what a call reports while it runs.
+#[derive(Clone)]
+pub struct CallObserver(pub Arc<dyn Fn(&CallProgress) + Send + Sync>);
+
+impl std::fmt::Debug for CallObserver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CallObserver")
+    }
 }
 
 impl ToolInvocation {
@@ -46,6 +65,10 @@ impl ToolInvocation {
             filter: ToolFilter::default(),
             cancel: CancellationToken::new(),
             held: HeldPermit::default(),
+            asked_by: None,
+            approved_before: false,
+            observer: None,
+            variables: Vec::new(),
         }
     }
 }
@@ -94,6 +117,9 @@ pub struct PermissionRequest {
     /// What an answer *once* is bound to.
     pub binding: Digest,
     pub sandbox: SandboxState,
+    /// The person's own agent that asks, as it is called on screens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_by: Option<String>,
 }
 
 /// The user's answer.
@@ -169,4 +195,7 @@ pub trait CallHost: Send + Sync {
 
     /// Records progress while a call runs.
     fn record_progress(&self, call: &CallId, progress: CallProgress);
+
+    /// Records how a call ended that another program made.
+    fn record_outside_end(&self, _call: &CallId, _outcome: CallOutcome, _elapsed: Duration) {}
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::call::{FinishedCall, ToolInvocation};
+use super::call::{CallObserver, FinishedCall, ToolInvocation};
 use super::invoke::Toolbox;
 use super::meta::{ToolEffect, ToolMeta};
 use super::subtasks::SubtaskRunner;
@@ -213,6 +213,10 @@ pub struct ToolContext {
     /// What nested calls may use.
     pub filter: ToolFilter,
     pub held: HeldPermit,
+    /// Is told what the call reports.
+    pub observer: Option<CallObserver>,
+    /// Variables that a command sees besides.
+    pub variables: Vec<(String, String)>,
     /// What was done inside this call.
     pub(super) nested_usage: Arc<NestedUsage>,
 }
@@ -226,6 +230,9 @@ pub(super) struct NestedUsage {
 
 impl ToolContext {
     pub fn report_progress(&self, progress: CallProgress) {
+        if let Some(CallObserver(observe)) = &self.observer {
+            observe(&progress);
+        }
         self.toolbox.call_host().record_progress(&self.call, progress);
     }
 
@@ -263,6 +270,8 @@ impl ToolContext {
             cancel: self.cancel.clone(),
             filter: filter.intersect(&self.filter),
             held,
+            observer: None,
+            variables: Vec::new(),
             nested_usage: Arc::default(),
         }
     }

@@ -208,6 +208,16 @@ impl Toolbox {
         let registry = self.registry();
         let tool =
             registry.get(&call.tool).ok_or_else(|| unknown_tool_error(&registry, &call.tool))?;
+        self.prepare_with(tool, call, conditions)
+    }
+
+    /// The same with the tool given.
+    fn prepare_with(
+        &self,
+        tool: &Arc<dyn Tool>,
+        call: &ToolInvocation,
+        conditions: &CallConditions,
+    ) -> Result<PreparedCall, ToolError> {
         let meta = tool.meta();
         if !call.filter.admits(meta) {
             let message = format!("{} cannot be used here", meta.name);
@@ -248,6 +258,8 @@ impl Toolbox {
             cancel: call.cancel.clone(),
             filter: call.filter.clone(),
             held: call.held.clone(),
+            observer: call.observer.clone(),
+            variables: call.variables.clone(),
             nested_usage: Arc::default(),
         }
     }
@@ -264,6 +276,10 @@ impl Toolbox {
             let verdict = self.decide_call(&conditions, &prepared, repeated);
             let (why, offers) = match verdict.clone() {
                 PermissionVerdict::Allow { because } => return Ok((prepared, because)),
+                PermissionVerdict::Ask { .. } if call.approved_before => {
+                    prepared.approved = true;
+                    return Ok((prepared, GrantBasis::Person));
+                }
                 PermissionVerdict::Refuse { code, why } => {
                     let mut error = ToolError::new(code_from_name(&code), why);
                     if error.code == ToolErrorCode::Denied {
@@ -283,6 +299,7 @@ impl Toolbox {
                 offers,
                 binding: binding.clone(),
                 sandbox: self.sandbox_state(),
+                asked_by: call.asked_by.clone(),
             };
             // Others work while the user decides. A canceled task does not wait for them.
             let ends = call.cancel.child_token();
@@ -308,13 +325,33 @@ impl Toolbox {
             }
             // Conditions may have changed while the user decided: the answer applies only to what was shown.
             conditions = self.call_host().call_conditions(call);
-            prepared =
-                self.prepare_call(call, &conditions).map_err(|error| (error, verdict.clone()))?;
+            let tool = Arc::clone(&prepared.tool);
+            prepared = self
+                .prepare_with(&tool, call, &conditions)
+                .map_err(|error| (error, verdict.clone()))?;
             if self.approval_binding(&prepared) == binding {
                 prepared.approved = true;
                 return Ok((prepared, GrantBasis::Person));
             }
         }
+    }
+
+    /// Decides about a call that another program makes itself, asking the person if necessary. Its intent is durable
+    /// when this returns; nothing is run here. The error says why the program may not make it.
+    pub async fn authorize(
+        &self,
+        call: &ToolInvocation,
+        action: super::agent_action::AgentAction,
+    ) -> Result<GrantBasis, ToolError> {
+        let tool: Arc<dyn Tool> = Arc::new(action);
+        let conditions = self.call_host().call_conditions(call);
+        let prepared = self.prepare_with(&tool, call, &conditions)?;
+        let settled = self.obtain_permission(call, conditions, prepared).await;
+        let (prepared, because) = settled.map_err(|(error, _)| error)?;
+        let intent = prepared.intent(call, because.clone());
+        let recorded = self.call_host().record_intent(&intent).await;
+        recorded.map_err(|message| ToolError::new(ToolErrorCode::NotJournaled, message))?;
+        Ok(because)
     }
 
     fn decide_call(
@@ -405,18 +442,7 @@ impl Toolbox {
                 protected_changes: Vec::new(),
             };
         }
-        let intent = CallIntent {
-            call: call.id.clone(),
-            tool: meta.name.clone(),
-            version: meta.version.clone(),
-            args: prepared.resolved.args.clone(),
-            args_hash: Digest::from_json(&prepared.resolved.args),
-            class: prepared.resolved.effect.risk_class(),
-            repeat: meta.repeat,
-            resolved: prepared.resolved.clone(),
-            because,
-            choice: call.choice.clone(),
-        };
+        let intent = prepared.intent(&call, because);
         if let Err(message) = self.call_host().record_intent(&intent).await {
             return FinishedCall::from_error(
                 ToolError::new(ToolErrorCode::NotJournaled, message),
@@ -517,6 +543,23 @@ struct PreparedCall {
 }
 
 impl PreparedCall {
+    /// What is journaled before the call starts.
+    fn intent(&self, call: &ToolInvocation, because: GrantBasis) -> CallIntent {
+        let meta = self.tool.meta();
+        CallIntent {
+            call: call.id.clone(),
+            tool: meta.name.clone(),
+            version: meta.version.clone(),
+            args: self.resolved.args.clone(),
+            args_hash: Digest::from_json(&self.resolved.args),
+            class: self.resolved.effect.risk_class(),
+            repeat: meta.repeat,
+            resolved: self.resolved.clone(),
+            because,
+            choice: call.choice.clone(),
+        }
+    }
+
     /// Tool and arguments: two calls with the same identity are the same call.
     fn call_identity(&self) -> Digest {
         let meta = self.tool.meta();

@@ -6,6 +6,8 @@
 //! as [`StoreWrite`]s.
 
 pub mod affinity;
+mod agent_action;
+pub mod agent_process;
 pub mod builtin;
 pub mod call;
 mod catalog;
@@ -23,6 +25,7 @@ pub mod meta;
 pub mod offline_subtasks;
 pub mod permission;
 pub mod process;
+pub mod public_address;
 pub mod registry;
 mod repetition;
 pub mod repository_view;
@@ -42,9 +45,10 @@ pub mod workspace;
 pub mod worktree;
 pub mod write_verification;
 
+pub use agent_action::{ActionTarget, AgentAction};
 pub use call::{
-    CallConclusion, CallConditions, CallHost, CallIntent, FinishedCall, PermissionAnswer,
-    PermissionRequest, ToolInvocation,
+    CallConclusion, CallConditions, CallHost, CallIntent, CallObserver, FinishedCall,
+    PermissionAnswer, PermissionRequest, ToolInvocation,
 };
 pub use context::{CallProgress, PermitPool, ToolContext, ToolFilter, ToolboxServices};
 pub use executor::{

@@ -60,7 +60,7 @@ impl TaskExecutor for Answering {
 fn chain() -> Plan {
     let mut plan = plan(&[("a", &[]), ("b", &["a"]), ("c", &["b"])]);
     for task in &mut plan.tasks {
-        task.run = RunKind::Agent {};
+        task.run = RunKind::agent();
     }
     plan
 }

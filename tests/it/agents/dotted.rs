@@ -56,7 +56,7 @@ impl TaskExecutor for Asking {
 fn independent() -> Plan {
     let mut plan = plan(&[("a", &[]), ("a.1", &[]), ("b", &[]), ("c", &[])]);
     for task in &mut plan.tasks {
-        task.run = RunKind::Agent {};
+        task.run = RunKind::agent();
     }
     plan
 }

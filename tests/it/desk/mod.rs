@@ -27,7 +27,7 @@ fn answer(place: &Place, ticket: &str, words: &str) {
 fn open_ticket(place: &Place) -> String {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        let waiting = place.sessions().into_iter().find(|row| row["status"] == "needs_you");
+        let waiting = place.sessions().into_iter().find(|row| row["status"] == "needs you");
         if let Some(row) = waiting {
             return row["id"].as_str().unwrap().to_owned();
         }
@@ -210,7 +210,7 @@ fn a_question_of_an_agent_is_answered_in_words() {
     client.decision(&ticket);
     let asked = json!({"ticket": ticket, "question": "Which index?", "seconds": 0});
     assert_eq!(client.call("ask_person", &asked)["status"], "pending");
-    answer(&place, &ticket, "answer: the small one");
+    answer(&place, &ticket, "the small one");
     let told = client.call("ask_person", &asked);
     assert_eq!((&told["status"], &told["answer"]), (&json!("answered"), &json!("the small one")));
     client.leave();
@@ -235,11 +235,11 @@ fn an_open_home_screen_shows_a_ticket_and_the_person_approves_it_there() {
     terminal.keys("\x03");
     drop(terminal);
     let mut terminal = Terminal::start(&place, &["resume", &ticket], 40, 120);
-    terminal.shows("Approve this plan?");
+    terminal.shows("approve this plan?");
     for title in ["Measure the search", "Build an index", "Write tests", "Claude Code"] {
         terminal.shows(title);
     }
-    terminal.press_while("a", |text| text.contains("Approve this plan?"));
+    terminal.press_while("a", |text| text.contains("approve this plan?"));
     let mut client = Client::start(&place);
     let told = client.decision(&ticket);
     assert_eq!((&told["status"], &told["hash"]), (&json!("approved"), &json!(hash)));

@@ -6,7 +6,7 @@
  * FAULT_KIND   eio, enospc, erofs: the operation fails; short: half of a write is done and said so;
  *              after: the operation is done and then said to have failed (EIO)
  * FAULT_LASTS  set: every operation after it fails as well
- * FAULT_COUNT  a file that gets the number of operations at the end
+ * FAULT_COUNT  a file that gets the number of operations of this process at its end; its children leave it alone
  * FAULT_CLOCK  after so many readings, the clock of the day is an hour behind
  */
 #define _GNU_SOURCE
@@ -59,9 +59,21 @@ static int fault(void) {
     return !strcmp(kind, "erofs") ? EROFS : EIO;
 }
 
-__attribute__((destructor)) static void say_count(void) {
+static char count_path[4096];
+static pid_t counting;
+
+/* Processes that it starts may end after it: they must not write their own number over this one's. */
+__attribute__((constructor)) static void take_count_path(void) {
     const char *path = getenv("FAULT_COUNT");
-    FILE *file = path ? fopen(path, "w") : NULL;
+    if (!path)
+        return;
+    snprintf(count_path, sizeof count_path, "%s", path);
+    counting = getpid();
+    unsetenv("FAULT_COUNT");
+}
+
+__attribute__((destructor)) static void say_count(void) {
+    FILE *file = counting == getpid() ? fopen(count_path, "w") : NULL;
     if (file) {
         fprintf(file, "%ld\n", atomic_load(&counted));
         fclose(file);

@@ -15,9 +15,13 @@ const CONFIG: &str =
     "budget_per_session_usd = 0.01\nprofile = \"small\"\n[prices.m]\ninput = 1.0\noutput = 1.0\n";
 
 fn called(tool: &str, arguments: &Value, input: u64) -> Act {
+    answer(&call_message(tool, arguments), input)
+}
+
+fn call_message(tool: &str, arguments: &Value) -> Value {
     let call = json!({"id": "c1", "type": "function",
         "function": {"name": tool, "arguments": arguments.to_string()}});
-    answer(&json!({"content": null, "tool_calls": [call]}), input)
+    json!({"content": null, "tool_calls": [call]})
 }
 
 fn text_answer(text: &str, input: u64) -> Act {
@@ -25,8 +29,12 @@ fn text_answer(text: &str, input: u64) -> Act {
 }
 
 fn answer(message: &Value, input: u64) -> Act {
+    answer_of_length(message, (input, 50))
+}
+
+fn answer_of_length(message: &Value, (input, output): (u64, u64)) -> Act {
     Act::json(&json!({"model": "m-1", "choices": [{"message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": input, "completion_tokens": 50}}))
+        "usage": {"prompt_tokens": input, "completion_tokens": output}}))
 }
 
 /// The two answers that show what a model can do.
@@ -88,9 +96,14 @@ async fn spent(place: &Place, server: &Server) -> (u64, Vec<String>) {
 async fn planning_with_a_cap_of_a_cent_pauses_in_time_and_resumes_later() {
     let place = Place::new();
     let mut acts = abilities();
-    let pattern = json!({"pattern_type": "milestone_project", "subtype": "launch",
-        "confidence": 0.9, "why": format!("as {KEY} says")});
-    acts.push(called("PatternSelector", &pattern, 4_000));
+    // The words of the goal say its kind, so that the first call asks for an outline.
+    let task =
+        |title: &str| json!({"title": title, "done_when": format!("as {KEY} says"), "minutes": 60});
+    let outline = json!({"phases": [
+        {"title": "Prepare", "tasks": [task("Choose the readers"), task("Write a sample issue")]},
+        {"title": "Launch", "tasks": [task("Send the first issue"), task("Review the launch")]},
+    ], "self_score": 0.9});
+    acts.push(answer_of_length(&call_message("NodeGenerator", &outline), (4_000, 300)));
     let server = Server::start(acts).await;
     let goal = "launch a newsletter in 6 weeks";
     let output = run(&place, &server, &["plan", goal, "--headless", "--yes"]).await;
@@ -101,9 +114,9 @@ async fn planning_with_a_cap_of_a_cent_pauses_in_time_and_resumes_later() {
     }
     assert_eq!(server.requests().len(), 3, "the call that could exceed it was not made");
     let (sum, purposes) = spent(&place, &server).await;
-    assert_eq!(sum, 450 + 350 + 4_000 + 3 * 50, "all that was paid is in the journal");
-    assert_eq!(purposes[..2], ["its_abilities", "PatternSelector"]);
-    assert!(shown.contains("$0.00495 of $0.01"), "{shown}");
+    assert_eq!(sum, 450 + 350 + 4_000 + 2 * 50 + 300, "all that was paid is in the journal");
+    assert_eq!(purposes[..2], ["its_abilities", "NodeGenerator"]);
+    assert!(shown.contains("$0.0052 of $0.01"), "{shown}");
 
     let again = run(&place, &server, &["resume", "last", "--headless"]).await;
     assert_eq!(again.status.code(), Some(4), "the question stays open: {}", words(&again));

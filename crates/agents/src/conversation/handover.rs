@@ -100,6 +100,32 @@ impl AgentAttempt<'_> {
         count.unwrap_or(0)
     }
 
+    /// The same for an agent of the person's own, which only says that it is done. `unmet` are the numbers of criteria in
+    /// plain words that it says are not. What only a judge could tell is left to the person where there is no judge.
+    #[cfg(feature = "acp")]
+    pub(crate) async fn check_claim(
+        &self,
+        words: &str,
+        unmet: &[usize],
+    ) -> Result<Vec<String>, ExecutionFailure> {
+        let kind = self.resolve_task_type(&self.job.task.task_type);
+        let count = self.job.task.exit_criteria.len();
+        let report = TaskReport {
+            status: ReportStatus::Done,
+            summary: words.to_owned(),
+            changed_files: Vec::new(),
+            left: Vec::new(),
+            met: (1..=count).filter(|number| !unmet.contains(number)).collect(),
+        };
+        Box::pin(self.check_report(kind, &report)).await
+    }
+
+    /// Whether nobody is there to judge a criterion that only judgment can tell.
+    fn lacks_judge(&self, at: usize, findings: &CriterionFindings) -> bool {
+        let judged = matches!(self.job.task.exit_criteria[at], ExitCriterion::Judged { .. });
+        judged && !findings.contains_key(&at) && self.events.progress().is_own_agent()
+    }
+
     /// Which criteria are not met, each with what shows it.
     async fn check_report(
         &self,
@@ -117,7 +143,7 @@ impl AgentAttempt<'_> {
                 findings.insert(at, report.met.contains(&(at + 1)));
             }
         }
-        let outputs = self.run_criterion_commands(&mut findings).await;
+        let outputs = Box::pin(self.run_criterion_commands(&mut findings)).await;
         if self.cancel.is_cancelled() {
             return Err(cancelled_failure());
         }
@@ -128,6 +154,7 @@ impl AgentAttempt<'_> {
             CriteriaVerdict::Failed(at) => Err(criterion_failure(&criteria[at])),
             CriteriaVerdict::Open(open) => Ok(open
                 .into_iter()
+                .filter(|at| !self.lacks_judge(*at, &findings))
                 .map(|at| {
                     let named = criteria::describe_criterion(&criteria[at]);
                     let mut line = format!("- criterion {}: {named}", at + 1);

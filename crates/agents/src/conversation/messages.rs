@@ -220,6 +220,7 @@ mod tests {
             briefing: "b".into(),
             tools: Vec::new(),
             result_tokens: 100,
+            agent: None,
         });
         for (number, text) in (1u32..).zip(results) {
             let call = ConversationCall {

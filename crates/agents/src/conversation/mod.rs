@@ -18,6 +18,8 @@ pub use context_share::{due_compaction, render_result, result_share};
 pub use messages::{answer_room, conversation_request, read_item};
 pub use opening::project_instructions;
 pub(super) use opening::task_digest;
+#[cfg(feature = "acp")]
+pub(crate) use person::handed_over;
 pub use person::{NobodyThere, PersonChannel};
 pub use summary::{due_summary, plain_summary, summary_request};
 
@@ -100,7 +102,7 @@ impl AgentAttempt<'_> {
         .unwrap_or(NextMove::AskModel)
     }
 
-    fn record_prompt(&self, source: PromptSource, text: &str, message: Option<u32>) {
+    pub(crate) fn record_prompt(&self, source: PromptSource, text: &str, message: Option<u32>) {
         self.events.record(AgentEvent::Prompted {
             task: self.job.task.id.clone(),
             attempt: self.job.attempt,
@@ -135,7 +137,7 @@ impl AgentAttempt<'_> {
     }
 
     /// Limits are budgets: at one of them the person is asked whether the task may have as much again.
-    fn check_task_budget(&self, worked: Duration) -> Result<(), ExecutionFailure> {
+    pub(crate) fn check_task_budget(&self, worked: Duration) -> Result<(), ExecutionFailure> {
         let limits = &self.services.limits;
         let progress = self.events.progress();
         let Some(talk) = progress.conversation.as_deref() else { return Ok(()) };

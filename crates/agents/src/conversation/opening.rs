@@ -42,6 +42,7 @@ impl AgentAttempt<'_> {
             briefing: self.redact_text(&self.briefing()),
             tools,
             result_tokens: result_share(info),
+            agent: None,
         };
         self.events.record(AgentEvent::ConversationOpened {
             task: self.job.task.id.clone(),

@@ -20,6 +20,11 @@ pub trait PersonChannel: Send + Sync {
 
     /// What the person wrote to the agent of a task and the model has not read yet.
     fn undelivered_messages<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Vec<PersonMessage>>;
+
+    /// Ends when the person wants the agent of a task to stop what it does and read a message. Never, if they do not.
+    fn interruption<'a>(&'a self, _task: &'a TaskId) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::pending())
+    }
 }
 
 /// A session without anybody to ask.
@@ -38,7 +43,7 @@ impl PersonChannel for NobodyThere {
 
 impl AgentAttempt<'_> {
     /// Puts a request to the person. The task's slot is left to others meanwhile.
-    pub(super) async fn ask_and_wait(
+    pub(crate) async fn ask_and_wait(
         &self,
         request: Request,
     ) -> Result<Option<Answer>, ExecutionFailure> {
@@ -63,7 +68,7 @@ impl AgentAttempt<'_> {
     }
 
     /// Asks the person a question of the model: their words, or how the attempt ends without them.
-    pub(super) async fn ask_question(
+    pub(crate) async fn ask_question(
         &self,
         inquiry: AgentInquiry<'_>,
     ) -> Result<String, ExecutionFailure> {
@@ -121,7 +126,7 @@ impl AgentAttempt<'_> {
         self.record_messages(&waiting);
     }
 
-    pub(super) fn record_messages(&self, messages: &[PersonMessage]) {
+    pub(crate) fn record_messages(&self, messages: &[PersonMessage]) {
         for message in messages {
             let text = format!("The person writes to you: {}", message.text);
             self.record_prompt(PromptSource::Person, &text, Some(message.number));
@@ -130,6 +135,6 @@ impl AgentAttempt<'_> {
 }
 
 /// The end at which the person takes the task over.
-pub(super) fn handed_over() -> ExecutionFailure {
+pub(crate) fn handed_over() -> ExecutionFailure {
     ExecutionFailure::new(HANDED_OVER, Category::Critical, "the person takes it over")
 }

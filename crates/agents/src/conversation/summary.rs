@@ -123,6 +123,7 @@ mod tests {
             briefing: "b".into(),
             tools: Vec::new(),
             result_tokens: 1_000,
+            agent: None,
         });
         for (number, size) in (1u32..).zip(results) {
             if number % 4 == 1 {

@@ -338,7 +338,12 @@ async fn a_message_is_delivered_before_the_next_turn_and_before_the_end() {
         *turn += 1;
         if *turn == 1 {
             // Written while the model thinks about its first answer.
-            let message = PersonMessage { number: 1, text: "use tabs".into(), delivered: false };
+            let message = PersonMessage {
+                number: 1,
+                text: "use tabs".into(),
+                delivered: false,
+                interrupt: false,
+            };
             writer.messages.lock().unwrap().push(message);
         }
         Ok(done("Finished."))

@@ -95,6 +95,7 @@ fn parse_owner(context: &ClauseContext<'_>, text: &str) -> ClauseReading<Vec<Pla
                 node: node.id.clone(),
                 doer: TaskAssignee::Agent,
                 command: None,
+                agent: None,
             },
         };
         let found = context.finder.find_all(nodes);

@@ -341,12 +341,14 @@ const SHORTEST_PIECE: u32 = 10;
 /// The shortest session that something can be learned in.
 const SHORTEST_SESSION: u32 = 15;
 
-/// Returns the minutes of each day that the goal states for a course: "20 minutes a day" are not two hours on Mondays.
+/// Returns the minutes of each day that the goal states for a course: "20 minutes a day" are not two hours on Mondays,
+/// and "an hour every Sunday" is not two.
 pub(super) fn daily_minutes(goal: &Goal, file: &Blueprint) -> Option<u32> {
     let course = file.pattern == PatternType::ProgressiveAccumulationArc
         && file.sizing == BlueprintSizing::Tasks;
+    let on_days = goal.cadence.as_ref().is_some_and(|rhythm| !rhythm.on.is_empty());
     goal.occurrence_minutes
-        .filter(|_| goal.is_daily && course)
+        .filter(|_| (goal.is_daily || on_days) && course)
         .map(|minutes| minutes.max(SHORTEST_SESSION))
 }
 

@@ -3,7 +3,8 @@
 use jiff::civil::time;
 
 use planwright_model::{
-    AssumptionOrigin, LocalTimeInterval, PlanContext, PreferredTime, Weekday, WeeklyHours,
+    AssumptionOrigin, LocalTimeInterval, PlanCalendar, PlanContext, PreferredTime, Weekday,
+    WeeklyHours,
 };
 
 use super::blueprint::{Blueprint, BlueprintPreference, BlueprintSizing};
@@ -68,6 +69,18 @@ pub(super) fn assume_usual_hours(context: &mut PlanContext, goal: &Goal, file: &
 enum OfficeErrands {
     None,
     Some,
+}
+
+/// Returns when the rest of a private plan is best done if its assumed hours include some for errands to offices:
+/// somebody takes off an hour for the bank, not for a run.
+pub(super) fn time_beside_errands(
+    file: &Blueprint,
+    calendar: &PlanCalendar,
+) -> Option<PreferredTime> {
+    let prefer = file.prefer.to_preferred_time();
+    let has_errand_hours = is_private(file)
+        && calendar.working == private_week(prefer, file.sizing, OfficeErrands::Some);
+    has_errand_hours.then(|| prefer.unwrap_or(PreferredTime::EveningsAndWeekends))
 }
 
 /// Returns whether the hours of a plan are those that are assumed for private life.
@@ -146,11 +159,17 @@ fn private_week(
     let on = |day: Weekday| match (day, sizing) {
         (Weekday::Sat | Weekday::Sun, BlueprintSizing::Training) => hours(9, 14),
         (Weekday::Sat | Weekday::Sun, BlueprintSizing::Tasks) => hours(10, 17),
-        // Offices and trades are gone in the evening; somebody has to be there before.
-        _ if errands == OfficeErrands::Some => [hours(15, 17), hours(18, 21)].concat(),
-        // The evening is for what the morning does not hold.
-        _ if prefer == Some(PreferredTime::Mornings) => [hours(7, 9), hours(18, 21)].concat(),
-        _ => hours(18, 21),
+        _ => {
+            // The evening is for what the morning does not hold. Offices and trades are gone by then; somebody has to
+            // be there before.
+            let morning = prefer == Some(PreferredTime::Mornings);
+            let spans = [
+                (morning, hours(7, 9)),
+                (errands == OfficeErrands::Some, hours(15, 17)),
+                (true, hours(18, 21)),
+            ];
+            spans.into_iter().filter(|(used, _)| *used).flat_map(|(_, span)| span).collect()
+        }
     };
     Weekday::ALL.into_iter().map(|day| (day, on(day))).collect()
 }

@@ -222,7 +222,7 @@ fn any_widening_requires_a_new_approval() {
                 ExitCriterion::Command { command: "ls".into(), on: CriterionEffect::default() };
             plan.tasks[2].exit_criteria.push(check);
         }),
-        ("\"Say yes\" is no longer done by you", |plan| plan.tasks[0].run = RunKind::Agent {}),
+        ("\"Say yes\" is no longer done by you", |plan| plan.tasks[0].run = RunKind::agent()),
         ("\"Write the note\" may use further tools", |plan| plan.tasks[2].tools.clear()),
         ("\"Write the note\" may use further tools", |plan| {
             plan.tasks[2].tools.push("shell.run".into());

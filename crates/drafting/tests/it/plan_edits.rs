@@ -96,7 +96,12 @@ fn the_tasks_of_a_phase_keep_their_proportions() {
 fn milestones_take_no_time_and_have_no_assignee() {
     let estimate = PlanEdit::SetEstimate { node: "m1".into(), minutes: 30 };
     assert!(matches!(edit(&estimate), Err(EditError::Milestone { .. })));
-    let doer = PlanEdit::SetDoer { node: "p4.t1".into(), doer: TaskAssignee::Agent, command: None };
+    let doer = PlanEdit::SetDoer {
+        node: "p4.t1".into(),
+        doer: TaskAssignee::Agent,
+        command: None,
+        agent: None,
+    };
     assert!(matches!(edit(&doer), Err(EditError::Milestone { .. })));
     assert_eq!(refused_by(edit(&PlanEdit::Remove { node: "m1".into() })), "G212");
 }
@@ -132,13 +137,19 @@ fn an_assignee_is_set_on_a_task_and_a_shell_needs_its_command() {
         node: "p2.t1".into(),
         doer: TaskAssignee::Shell,
         command: command.map(str::to_owned),
+        agent: None,
     };
     assert_eq!(edit(&shell(Some(" "))), Err(EditError::NoCommand));
     let edited = edit(&shell(Some("make issue"))).unwrap();
     let wanted = Some(RunKind::Shell("make issue".into()));
     assert_eq!(edited.outline.find_node(&"p2.t1".into()).unwrap().run, wanted);
     assert_eq!(edited.roadmap.unwrap().find_node(&"p2.t1".into()).unwrap().run, wanted);
-    let phase = PlanEdit::SetDoer { node: "p2".into(), doer: TaskAssignee::Agent, command: None };
+    let phase = PlanEdit::SetDoer {
+        node: "p2".into(),
+        doer: TaskAssignee::Agent,
+        command: None,
+        agent: None,
+    };
     assert!(matches!(edit(&phase), Err(EditError::Container { .. })));
 }
 
@@ -321,7 +332,7 @@ proptest! {
                 0 => PlanEdit::Rename { node, title: format!("Title {minutes}") },
                 1 => PlanEdit::SetDoneWhen { node, done_when: format!("it is {minutes}") },
                 2 => PlanEdit::SetEstimate { node, minutes },
-                3 => PlanEdit::SetDoer { node, doer: TaskAssignee::Agent, command: None },
+                3 => PlanEdit::SetDoer { node, doer: TaskAssignee::Agent, command: None, agent: None },
                 4 => PlanEdit::Add { parent: node, title: "New".into(), minutes: Some(minutes) },
                 5 => PlanEdit::Remove { node },
                 6 => PlanEdit::Move { node, parent: other, position },

@@ -114,7 +114,12 @@ fn a_merge_sums_the_time_and_keeps_every_link_to_other_tasks() {
         let other = if from == "p2.t2" { &to } else { &from };
         assert!(other == "p2.t1" || !links_of(&after, other).is_empty());
     }
-    let doer = PlanEdit::SetDoer { node: "p2.t1".into(), doer: TaskAssignee::Agent, command: None };
+    let doer = PlanEdit::SetDoer {
+        node: "p2.t1".into(),
+        doer: TaskAssignee::Agent,
+        command: None,
+        agent: None,
+    };
     assert!(matches!(apply(&[doer, merge]), Err(EditError::DifferentDoers { .. })));
 }
 
@@ -151,8 +156,12 @@ fn owners_and_dates_are_set_and_cleared() {
         field,
         date: Some(text.parse().unwrap()),
     };
-    let agent =
-        PlanEdit::SetDoer { node: "p2.t1".into(), doer: TaskAssignee::Agent, command: None };
+    let agent = PlanEdit::SetDoer {
+        node: "p2.t1".into(),
+        doer: TaskAssignee::Agent,
+        command: None,
+        agent: None,
+    };
     let assign = |owner: &str| PlanEdit::Assign { node: "p2.t1".into(), owner: owner.into() };
     let after = applied(&[agent, assign("Anna"), date(DateField::Due, "2026-06-20")]);
     let task = node(&after, "p2.t1");

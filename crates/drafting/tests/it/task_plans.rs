@@ -165,11 +165,11 @@ fn an_agents_task_has_its_kind_of_work() {
         match node.id.as_str() {
             "p2.t1" => {
                 node.title = "Write a script that sends the issue".into();
-                node.run = Some(RunKind::Agent {});
+                node.run = Some(RunKind::agent());
                 node.origin = NodeOrigin::AiAdaptation;
             }
             "p2.t2" => node.run = Some(RunKind::Shell("make send".into())),
-            "p4.t1" => node.run = Some(RunKind::Agent {}),
+            "p4.t1" => node.run = Some(RunKind::agent()),
             _ => {}
         }
     }

@@ -9,14 +9,15 @@ use tokio_util::sync::CancellationToken;
 use crate::AgentPort;
 use crate::worktree_runner::WorktreeRunner;
 use planwright_agents::{
-    AgentJob, AgentServices, DependencyResult, HANDED_OVER, TASK_CAP, is_tool_configured,
+    AgentEnd, AgentJob, AgentServices, DependencyResult, HANDED_OVER, OwnAgent, OwnAgents,
+    TASK_CAP, is_tool_configured,
 };
 use planwright_model::WorktreeOverlap;
 use planwright_model::event::{AgentEvent, CallOutcome, SessionEvent};
 use planwright_model::requests::task_limit_request;
 use planwright_model::{
     AgentProfile, CallId, Category, ChoiceAction, ExecutionFailure, Request, RequestId, RunKind,
-    SessionId, TaskNode,
+    SessionId, TaskNode, agent_title,
 };
 use planwright_state::{AgentProgress, TaskWorktree};
 use planwright_tools::affinity::{self, RankedTool, ToolProfiles};
@@ -47,6 +48,12 @@ pub struct AgentBrief {
     pub worktree: Option<TaskWorktree>,
     /// Tasks under way that change files which this one names.
     pub overlaps: Vec<WorktreeOverlap>,
+    /// What the person said and the plan must respect.
+    pub facts: Vec<String>,
+    /// What the person remarked about the task.
+    pub comments: Vec<String>,
+    /// A question of the agent that waits for an answer, or whose answer waits for the agent.
+    pub open_question: Option<String>,
 }
 
 /// Shell tasks become local processes, those of agents go to the built-in agent.
@@ -59,6 +66,8 @@ pub struct BuiltInAgentExecutor {
     pub profiles: ToolProfileLookup,
     /// Gives tasks that write a copy of the workspace; without it they write to the workspace itself.
     pub worktrees: Option<WorktreeRunner>,
+    /// The person's own agents, which do the tasks that name them.
+    pub own_agents: Arc<OwnAgents>,
 }
 
 impl std::fmt::Debug for BuiltInAgentExecutor {
@@ -74,12 +83,12 @@ impl TaskExecutor for BuiltInAgentExecutor {
         events: AttemptEventSink,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, AttemptOutcome> {
-        if !matches!(attempt.task.run, RunKind::Agent {}) {
+        if !matches!(attempt.task.run, RunKind::Agent(_)) {
             return self.processes.start(attempt, events, cancel);
         }
         Box::pin(async move {
             let begun = Instant::now();
-            let outcome = self.run_within_limit(&attempt, &cancel).await;
+            let outcome = Box::pin(self.run_within_limit(&attempt, &cancel)).await;
             // Everything the agent said goes before the end of its attempt.
             self.port.flush().await;
             AttemptOutcome { elapsed: begun.elapsed(), ..AttemptOutcome::without_output(outcome) }
@@ -96,7 +105,7 @@ impl TaskExecutor for BuiltInAgentExecutor {
 
     fn tool_identity(&self, task: &TaskNode) -> (&'static str, &'static str) {
         match task.run {
-            RunKind::Agent {} => ("agent", "1"),
+            RunKind::Agent(_) => ("agent", "1"),
             _ => self.processes.tool_identity(task),
         }
     }
@@ -118,6 +127,20 @@ impl TaskExecutor for BuiltInAgentExecutor {
 
     fn has_tool(&self, name: &str) -> bool {
         self.services.toolbox.can_offer(name) && is_tool_configured(&self.services.toolbox, name)
+    }
+}
+
+/// Has a task done by whoever it was given to.
+async fn run_by(
+    own: Option<&OwnAgent>,
+    services: &AgentServices,
+    work: &AgentJob,
+    say: &(dyn Fn(AgentEvent) + Send + Sync),
+    cancel: &CancellationToken,
+) -> AgentEnd {
+    match own {
+        Some(agent) => services.run_own_agent(work, agent, say, cancel).await,
+        None => services.run_attempt(work, say, cancel).await,
     }
 }
 
@@ -152,12 +175,16 @@ impl BuiltInAgentExecutor {
 
     async fn run_agent(&self, attempt: &TaskAttempt, cancel: &CancellationToken) -> CallOutcome {
         self.reach_servers(cancel).await;
-        let (mut work, services) = match self.agent_job(attempt, cancel).await {
+        let prepared = match self.own_agent(attempt) {
+            Ok(own) => self.agent_job(attempt, own.is_some(), cancel).await.map(|job| (own, job)),
+            Err(failure) => Err(failure),
+        };
+        let (own, (mut work, services)) = match prepared {
             Ok(prepared) => prepared,
             Err(failure) => return CallOutcome::Errored { failure },
         };
         let say = |event: AgentEvent| self.port.record(event);
-        let mut end = services.run_attempt(&work, &say, cancel).await;
+        let mut end = run_by(own, &services, &work, &say, cancel).await;
         while let Err(failure) = &end.result
             && failure.code == TASK_CAP
             && !cancel.is_cancelled()
@@ -174,7 +201,7 @@ impl BuiltInAgentExecutor {
                 }
                 Some(ChoiceAction::GoOn) => {
                     self.renew_budget(attempt, &mut work).await;
-                    end = services.run_attempt(&work, &say, cancel).await;
+                    end = run_by(own, &services, &work, &say, cancel).await;
                 }
                 _ => break,
             }
@@ -186,10 +213,24 @@ impl BuiltInAgentExecutor {
         }
     }
 
+    /// The person's own agent that does the task, if one does.
+    fn own_agent(&self, attempt: &TaskAttempt) -> Result<Option<&OwnAgent>, ExecutionFailure> {
+        let Some(name) = attempt.task.run.own_agent() else { return Ok(None) };
+        let unknown = || {
+            let title = agent_title(name);
+            let message = format!(
+                "{title} is not set up here; `planwright agents list` shows how to turn it on"
+            );
+            critical("agent_unknown", &message)
+        };
+        self.own_agents.get(name).map(Some).ok_or_else(unknown)
+    }
+
     /// The task with what its agent is told, and the services in the workspace where it works.
     async fn agent_job(
         &self,
         attempt: &TaskAttempt,
+        is_own_agent: bool,
         cancel: &CancellationToken,
     ) -> Result<(AgentJob, AgentServices), ExecutionFailure> {
         let brief = self.port.agent_brief(&attempt.task.id).await.unwrap_or_default();
@@ -201,6 +242,9 @@ impl BuiltInAgentExecutor {
             context: brief.context,
             overview: brief.overview,
             past: brief.past,
+            facts: brief.facts,
+            comments: brief.comments,
+            open_question: brief.open_question,
             gate: Some(self.port.gate_policy(&self.services.gate)),
             affinity: self.rank_tools(&attempt.task),
             held: permit.map(HeldPermit::new).unwrap_or_default(),
@@ -209,7 +253,12 @@ impl BuiltInAgentExecutor {
         let mut services = self.services.clone();
         let known = brief.worktree;
         let copies = self.worktrees.as_ref();
-        if let Some(copies) = copies.filter(|_| known.is_some() || services.may_write(&work)) {
+        if is_own_agent && copies.is_none() {
+            let message = "an agent of your own works in a copy of the workspace; set worktrees = true in the config";
+            return Err(critical("worktree_failed", message));
+        }
+        let needs_copy = || known.is_some() || is_own_agent || services.may_write(&work);
+        if let Some(copies) = copies.filter(|_| needs_copy()) {
             work.hint = known.as_ref().and_then(|copy| copy.hint.clone());
             let own = (&attempt.call.task, attempt.call.attempt);
             let opened = copies.open_for_attempt(own, known, brief.overlaps).await?;
@@ -223,7 +272,8 @@ impl BuiltInAgentExecutor {
     /// Gives an agent that may go on as much again as it had.
     async fn renew_budget(&self, attempt: &TaskAttempt, work: &mut AgentJob) {
         work.past = self.port.agent_progress(&attempt.task.id).await;
-        if self.services.attempt_profile(work) == AgentProfile::Large {
+        let own = attempt.task.run.own_agent().is_some();
+        if own || self.services.attempt_profile(work) == AgentProfile::Large {
             let (task, attempt) = (attempt.task.id.clone(), attempt.call.attempt);
             self.port.record(AgentEvent::BudgetRenewed { task: task.clone(), attempt });
             work.past = self.port.agent_progress(&task).await;

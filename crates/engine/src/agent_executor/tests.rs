@@ -1,5 +1,8 @@
 //! The built-in agent passes the suite of all executors.
 
+#[path = "own_agent_tests.rs"]
+mod own_agent_tests;
+
 use std::path::Path;
 use std::sync::atomic::AtomicU32;
 
@@ -65,7 +68,7 @@ impl ConformanceTasks for AgentTasks {
         };
         let mut task = TaskNode::new("t", description);
         task.task_type = "research".to_owned();
-        task.run = RunKind::Agent {};
+        task.run = RunKind::agent();
         task.timeout_seconds = (case == ConformanceCase::Overrun).then_some(1);
         Some(task)
     }
@@ -73,6 +76,14 @@ impl ConformanceTasks for AgentTasks {
 
 /// Answers what an agent asks its driver, as one does that has nothing to tell.
 fn serve_port(receiver: &AgentPortReceiver) {
+    serve_port_with(receiver, |_| None);
+}
+
+/// The same with somebody who answers questions.
+fn serve_port_with(
+    receiver: &AgentPortReceiver,
+    person: impl Fn(&Request) -> Option<planwright_model::Answer> + Send + 'static,
+) {
     let mut messages = receiver.take_receiver().unwrap();
     tokio::spawn(async move {
         while let Some(message) = messages.recv().await {
@@ -86,18 +97,25 @@ fn serve_port(receiver: &AgentPortReceiver) {
                 AgentPortMessage::Progress(_, told) => {
                     let _ = told.send(None);
                 }
-                AgentPortMessage::Record(_)
-                | AgentPortMessage::Ask(..)
-                | AgentPortMessage::Review(..) => {}
+                AgentPortMessage::Ask(request, answered) => {
+                    if let Some(answer) = person(&request) {
+                        let _ = answered.send(answer);
+                    }
+                }
+                AgentPortMessage::Record(_) | AgentPortMessage::Review(..) => {}
             }
         }
     });
 }
 
 fn executor(workspace: &Path) -> BuiltInAgentExecutor {
+    executor_with(workspace, serve_port)
+}
+
+fn executor_with(workspace: &Path, serve: impl FnOnce(&AgentPortReceiver)) -> BuiltInAgentExecutor {
     let session = SessionId::new("conformance");
     let (port, receiver) = open_agent_port(session, Vec::new(), wall_clock(), Arc::new(|_| {}));
-    serve_port(&receiver);
+    serve(&receiver);
     let toolbox = Toolbox::new(ToolboxParts {
         registry: builtin::builtin_registry(),
         servers: McpServers::default(),
@@ -136,6 +154,7 @@ fn executor(workspace: &Path) -> BuiltInAgentExecutor {
         port,
         profiles: Arc::new(|_| ToolProfiles::built_in()),
         worktrees: None,
+        own_agents: Arc::default(),
     }
 }
 

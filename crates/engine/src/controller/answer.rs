@@ -8,15 +8,15 @@ use super::{
 };
 use crate::{SavedDecision, caps};
 use planwright_model::event::{
-    ApprovalEvent, CallEvent, CallOutcome, CloseReason, CommandRefusal, Event, PlanEvent,
-    PlanningEvent, RunEvent, TaskEvent,
+    AgentEvent, ApprovalEvent, CallEvent, CallOutcome, CloseReason, CommandRefusal, Event,
+    PlanEvent, PlanningEvent, RunEvent, TaskEvent,
 };
 use planwright_model::{
     Actor, Answer, CallId, ChoiceAction, Digest, PlanDrafter, RequestId, RequestKind, RunCap,
     SkipReason,
 };
 use planwright_state::agent_progress::unseen_success;
-use planwright_state::{RunPhase, SessionState, TaskStatus};
+use planwright_state::{AgentProgress, RunPhase, SessionState, TaskStatus};
 
 pub(super) fn answer_request(
     state: &SessionState,
@@ -201,6 +201,21 @@ fn answer_cap(
     }))
 }
 
+/// Tells an agent of the person's own that what it was at is done: it makes its calls itself and would repeat this one.
+fn finished_call_message(own: &AgentProgress, call: &CallId, by: Actor) -> AgentEvent {
+    let planned = own.under_way.get(&call.step).or(own.under_way.values().next_back());
+    let what = planned.map(|planned| {
+        let command = planned.args.get("command").and_then(serde_json::Value::as_str);
+        format!(": {}", command.unwrap_or(&planned.tool))
+    });
+    let text = format!(
+        "The call that you were at before the interruption has finished. Do not repeat it{}",
+        what.unwrap_or_default()
+    );
+    let number = own.messages.last().map_or(0, |message| message.number) + 1;
+    AgentEvent::MessageSent { task: call.task.clone(), number, text, by, interrupt: false }
+}
+
 fn answer_in_doubt(
     state: &SessionState,
     answered: CommandDecision,
@@ -221,8 +236,17 @@ fn answer_in_doubt(
             decision
         }
     };
-    let at_a_call = state.agents.get(&call.task).and_then(|own| Some((own, own.open.as_ref()?)));
+    let progress = state.agents.get(&call.task);
+    let at_a_call = progress.and_then(|own| Some((own, own.open.as_ref()?)));
+    let own_agent = progress.filter(|progress| progress.is_own_agent());
     Some(Ok(match action {
+        ChoiceAction::Happened if own_agent.is_some() => {
+            let told = own_agent.map(|own| finished_call_message(own, call, by));
+            let mut decision = close(answered, CallOutcome::SaidToHaveHappened)
+                .with_event(task_reset_event(&call.task, "the call took place"));
+            decision.events.extend(told.map(Into::into));
+            decision
+        }
         // Only the call took place; what the agent makes of it is still to come.
         ChoiceAction::Happened if at_a_call.is_some() => {
             let closed = close(answered, CallOutcome::SaidToHaveHappened);

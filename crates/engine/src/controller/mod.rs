@@ -107,7 +107,9 @@ pub fn decide_command(
             task_settlement::reopen_task(state, task, *occurrence, *by, jobs)
         }
         Command::NoteTask { task, text, by } => task_settlement::note_task(state, task, text, *by),
-        Command::MessageTask { task, text, by } => message_task(state, task, text, *by),
+        Command::MessageTask { task, text, by, interrupt } => {
+            message_task(state, task, text, (*by, *interrupt))
+        }
         Command::UndoChanges { task, by } => change_review::undo_changes(state, task, *by),
         Command::MoveBlock { block, to } => planning::move_block(state, block, *to, now),
         Command::CatchUp { way, left_out, busy, by } => {
@@ -410,7 +412,12 @@ fn cancel_task(state: &SessionState, id: &TaskId) -> DecisionResult {
 }
 
 /// Writes to the agent of a task: one at work reads it before its next turn, another when it starts.
-fn message_task(state: &SessionState, id: &TaskId, text: &str, by: Actor) -> DecisionResult {
+fn message_task(
+    state: &SessionState,
+    id: &TaskId,
+    text: &str,
+    (by, interrupt): (Actor, bool),
+) -> DecisionResult {
     let task = find_task(state, id)?;
     let over = matches!(state.tasks.row(task).status, TaskStatus::Done | TaskStatus::Yours);
     if over || !is_agent_task(state, task) {
@@ -422,13 +429,15 @@ fn message_task(state: &SessionState, id: &TaskId, text: &str, by: Actor) -> Dec
     }
     let last = state.agents.get(id).and_then(|progress| progress.messages.last());
     let number = last.map_or(0, |message| message.number) + 1;
-    let (task, text) = (id.clone(), text.to_owned());
-    Ok(CommandDecision::from_event(AgentEvent::MessageSent { task, number, text, by }))
+    // The built-in agent reads messages before each of its turns, which are short.
+    let own = state.agents.get(id).is_some_and(planwright_state::AgentProgress::is_own_agent);
+    let (task, text, interrupt) = (id.clone(), text.to_owned(), interrupt && own);
+    Ok(CommandDecision::from_event(AgentEvent::MessageSent { task, number, text, by, interrupt }))
 }
 
 fn is_agent_task(state: &SessionState, task: usize) -> bool {
     let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
-    node.is_some_and(|node| matches!(node.run, RunKind::Agent {}))
+    node.is_some_and(|node| matches!(node.run, RunKind::Agent(_)))
 }
 
 fn set_jobs(state: &SessionState, jobs: u32) -> DecisionResult {

@@ -39,7 +39,7 @@ pub fn session_cap_request(
 /// The open tasks of the plan, by whether they need a model.
 fn offline_outlook(state: &SessionState) -> Option<OfflineOutlook> {
     let plan = &state.plan.current.as_ref()?.plan;
-    let is_agent = |at: &usize| matches!(plan.tasks[*at].run, RunKind::Agent {});
+    let is_agent = |at: &usize| matches!(plan.tasks[*at].run, RunKind::Agent(_));
     let open = |at: &usize| !state.tasks.row(*at).status.is_settled();
     let (agents, others): (Vec<usize>, Vec<usize>) =
         (0..plan.tasks.len().min(state.tasks.len())).filter(open).partition(is_agent);
@@ -68,7 +68,7 @@ pub fn session_in_doubt_request(
         task: state.tasks.id(task),
         title: state.task_title(task),
         tool: &call.tool,
-        by_agent: node.is_some_and(|node| matches!(node.run, RunKind::Agent {})),
+        by_agent: node.is_some_and(|node| matches!(node.run, RunKind::Agent(_))),
         action,
         evidence,
         output_lines: call.output_lines,

@@ -193,6 +193,8 @@ fn a_typed_rule_that_does_not_fit_leaves_the_question_open() {
             args: &serde_json::Value::Null,
             preview: None,
             is_foreign: false,
+            asked_by: None,
+            input: None,
             has_network: false,
             unconfined: None,
             rule: Some("exactly this command".to_owned()),
@@ -295,7 +297,7 @@ fn an_agent_is_stopped_between_its_calls_too() {
     assert_eq!(kinds(&decide_command(&state, &stop, 3, NOW)), ["approval.refused"]);
     let mut revision = PlanRevision::clone(state.plan.current.as_ref().unwrap());
     let mut plan = Plan::clone(&revision.plan);
-    plan.tasks[0].run = RunKind::Agent {};
+    plan.tasks[0].run = RunKind::agent();
     revision.plan = Arc::new(plan);
     state.plan.current = Some(Arc::new(revision));
     let stopped = decide_command(&state, &stop, 3, NOW);

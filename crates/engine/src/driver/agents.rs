@@ -240,7 +240,18 @@ impl Driver {
                 .task_node(task)
                 .map(|node| self.named_overlaps(node))
                 .unwrap_or_default(),
+            facts: task_brief::stated_facts(&self.state),
+            comments: task_brief::task_comments(&self.state, id),
+            open_question: self.open_question(id),
         })
+    }
+
+    /// What the agent of a task asked before its process left.
+    fn open_question(&self, id: &TaskId) -> Option<String> {
+        let open = self.state.requests.open.values().map(|open| &open.request);
+        let early = self.answered_early.iter().map(|(request, _)| request);
+        let asks = |request: &&Arc<Request>| matches!(&request.kind, RequestKind::AgentQuestion { task, call: None } if task == id);
+        open.chain(early).find(asks).map(|request| request.question.clone())
     }
 
     /// Tasks under way that change files which a task names.

@@ -172,7 +172,7 @@ impl Driver {
             return;
         }
         let is_agent =
-            self.task_node(task).is_some_and(|node| matches!(node.run, RunKind::Agent {}));
+            self.task_node(task).is_some_and(|node| matches!(node.run, RunKind::Agent(_)));
         if is_agent && self.state.run.offline {
             self.held.push(task);
             return;
@@ -211,11 +211,11 @@ impl Driver {
         };
         match &node.run {
             RunKind::Human {} => self.record(TaskEvent::HandedOver { task: node.id.clone() }),
-            RunKind::Agent {} if self.options.executor.runs_agents() => {
+            RunKind::Agent(_) if self.options.executor.runs_agents() => {
                 self.record(started);
                 self.start_agent(&node, attempt);
             }
-            RunKind::Agent {} => {
+            RunKind::Agent(_) => {
                 self.record(started);
                 let failure = ExecutionFailure::new(
                     "no_model",

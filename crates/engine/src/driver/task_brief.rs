@@ -2,7 +2,7 @@
 
 use planwright_agents::DependencyResult;
 use planwright_model::event::CallOutcome;
-use planwright_model::{RunKind, TaskNode};
+use planwright_model::{RunKind, TaskId, TaskNode};
 use planwright_state::trace::outcome_text;
 use planwright_state::{SessionState, TaskRow, TaskStatus};
 
@@ -45,6 +45,21 @@ fn plain_result(node: Option<&TaskNode>, row: &TaskRow) -> String {
     }
     lines.extend(row.notes.iter().map(|note| format!("note: {}", note.text)));
     lines.join("\n")
+}
+
+/// What the person said that the plan must respect. The goal itself is told apart.
+pub(super) fn stated_facts(state: &SessionState) -> Vec<String> {
+    let goal = state.session.goal.as_deref().unwrap_or_default().trim();
+    let facts = state.planning.facts.active().map(|fact| fact.text.trim());
+    facts.filter(|text| !text.is_empty() && *text != goal).map(str::to_owned).collect()
+}
+
+/// What the person remarked about a task: comments on the plan, and notes.
+pub(super) fn task_comments(state: &SessionState, id: &TaskId) -> Vec<String> {
+    let comments = state.planning.comments.iter().filter(|comment| comment.node == *id);
+    let comments = comments.map(|comment| comment.text.clone());
+    let notes = state.tasks.get(id).into_iter().flat_map(|row| &row.notes);
+    comments.chain(notes.map(|note| note.text.to_string())).collect()
 }
 
 /// The plan, a line for each task, this one marked. What runs now says what it is at.

@@ -9,7 +9,8 @@ use crate::agent_work::{AgentWork, ChildState};
 use crate::gate::GateDecision;
 use crate::permission::PermissionRule;
 use crate::{
-    Actor, Digest, ExecutionFailure, MicroDollars, ReActStep, ReasoningItem, StepAction, TaskId,
+    Actor, AgentSession, AgentTodo, Digest, ExecutionFailure, MicroDollars, ReActStep,
+    ReasoningItem, StepAction, TaskId,
 };
 
 /// A call that a model asked for in its answer.
@@ -158,7 +159,28 @@ pub enum AgentEvent {
     /// The person lets the task continue past its limits; they count anew.
     BudgetRenewed { task: TaskId, attempt: u32 },
     /// The person wrote to the agent of a task. It is delivered before its next turn.
-    MessageSent { task: TaskId, number: u32, text: String, by: Actor },
+    MessageSent {
+        task: TaskId,
+        number: u32,
+        text: String,
+        by: Actor,
+        /// The agent's turn ends for it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        interrupt: bool,
+    },
+    /// An agent of the person's own opened its session for a task.
+    SessionOpened { task: TaskId, attempt: u32, session: Box<AgentSession> },
+    /// The agent's own to-do list, as it is now.
+    TodoListed { task: TaskId, attempt: u32, items: Vec<AgentTodo> },
+    /// What an agent of the person's own says its session has used so far. What it does not say is not known.
+    UsageReported {
+        task: TaskId,
+        attempt: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tokens: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<MicroDollars>,
+    },
     /// The agent says that it is done. The result counts once its changes are applied.
     HandedIn {
         task: TaskId,
@@ -197,6 +219,9 @@ impl AgentEvent {
             Self::ResultsCompacted { .. } => "agent.results_compacted",
             Self::BudgetRenewed { .. } => "agent.budget_renewed",
             Self::MessageSent { .. } => "agent.message_sent",
+            Self::SessionOpened { .. } => "agent.session_opened",
+            Self::TodoListed { .. } => "agent.todo_listed",
+            Self::UsageReported { .. } => "agent.usage_reported",
             Self::HandedIn { .. } => "agent.handed_in",
             Self::Concluded { .. } => "agent.concluded",
         }
@@ -243,6 +268,9 @@ impl AgentEvent {
             | Self::ResultsCompacted { task, .. }
             | Self::BudgetRenewed { task, .. }
             | Self::MessageSent { task, .. }
+            | Self::SessionOpened { task, .. }
+            | Self::TodoListed { task, .. }
+            | Self::UsageReported { task, .. }
             | Self::HandedIn { task, .. }
             | Self::Concluded { task, .. } => Some(task),
             Self::Gated { .. } | Self::Granted { .. } | Self::Revoked { .. } => None,

@@ -56,7 +56,7 @@ pub(crate) fn plan() -> impl Strategy<Value = Plan> {
             let tasks = shapes.into_iter().enumerate().map(|(position, (links, run))| {
                 let mut task = TaskNode::new(names[position], format!("Task {position}"));
                 task.run = match run {
-                    0 => RunKind::Agent {},
+                    0 => RunKind::agent(),
                     1 => RunKind::Shell("true".into()),
                     _ => RunKind::Human {},
                 };
@@ -95,6 +95,13 @@ fn session_event() -> impl Strategy<Value = SessionEvent> {
         .prop_map(SessionEvent::Closed),
         "[ -~]{0,20}".prop_map(|what| SessionEvent::AnomalyNoted { what }),
         Just(SessionEvent::WorkspaceMoved { workspace: "/srv".into() }),
+        "[a-z]{1,8}".prop_map(|name| SessionEvent::AgentsDescribed {
+            agents: vec![crate::AgentDescription {
+                name,
+                hosts: vec!["api.example.org".into()],
+                ..crate::AgentDescription::default()
+            }],
+        }),
         (1..9u64).prop_map(|at| SessionEvent::Forked {
             parent: "aaaa".into(),
             at: Seq(at),

@@ -19,8 +19,9 @@ use crate::permission::{
 use crate::task_state::TaskState;
 use crate::tool_choice::{ToolAffinity, ToolSelection};
 use crate::{
-    Actor, Digest, MicroDollars, PlanDrafter, PlanningToolName, PrdvPhase, ReActStep,
-    ReactLogEntry, ReasoningFormat, ReasoningItem, StepAction, StepMetadata, StepRole, StepTrace,
+    Actor, AgentNetwork, AgentSession, AgentTodo, AgentTodoStatus, AskingHabit, Digest,
+    MicroDollars, PlanDrafter, PlanningToolName, PrdvPhase, ReActStep, ReactLogEntry,
+    ReasoningFormat, ReasoningItem, StepAction, StepMetadata, StepRole, StepTrace,
 };
 
 fn share() -> BoxedStrategy<f64> {
@@ -317,6 +318,7 @@ fn conversation_event() -> BoxedStrategy<AgentEvent> {
                 briefing,
                 tools: vec![tool],
                 result_tokens: 9_000,
+                agent: None,
             };
             AgentEvent::ConversationOpened { task, attempt, opening: Box::new(opening) }
         }),
@@ -337,7 +339,34 @@ fn conversation_event() -> BoxedStrategy<AgentEvent> {
             task,
             number,
             text,
-            by: Actor::Person
+            by: Actor::Person,
+            interrupt: number == 2,
+        }),
+        (task_id(), 1..3u32, words(), any::<bool>()).prop_map(|(task, attempt, id, can_load)| {
+            let session = AgentSession {
+                agent: "claude".into(),
+                title: "Claude Code".into(),
+                version: can_load.then(|| "2.1".into()),
+                mode: Some("default".into()),
+                model: None,
+                asks: AskingHabit::Asks,
+                network: AgentNetwork::Hosts,
+                id,
+                can_load,
+                loaded: false,
+            };
+            AgentEvent::SessionOpened { task, attempt, session: Box::new(session) }
+        }),
+        (task_id(), 1..3u32, prop::collection::vec(words(), 0..3)).prop_map(
+            |(task, attempt, texts)| {
+                let item = |text| AgentTodo { text, status: AgentTodoStatus::UnderWay };
+                let items = texts.into_iter().map(item).collect();
+                AgentEvent::TodoListed { task, attempt, items }
+            }
+        ),
+        (task_id(), 1..3u32, prop::option::of(0..9_000u64)).prop_map(|(task, attempt, tokens)| {
+            let cost = tokens.map(MicroDollars);
+            AgentEvent::UsageReported { task, attempt, tokens, cost }
         }),
     ]
     .boxed()

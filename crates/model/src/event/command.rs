@@ -61,11 +61,13 @@ pub enum Command {
         text: String,
         by: Actor,
     },
-    /// Writes to the agent of a task; it is delivered before its next turn.
+    /// Writes to the agent of a task; it is delivered before its next turn, or ends its turn.
     MessageTask {
         task: TaskId,
         text: String,
         by: Actor,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        interrupt: bool,
     },
     /// Restores what the files of a task were before its changes were applied.
     UndoChanges {

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::CommandRefusal;
 use crate::{
-    Actor, Answer, Digest, GraphFacts, NormalizationChange, Plan, Request, RequestId, Seq,
+    Actor, AgentDescription, Answer, Digest, GraphFacts, NormalizationChange, Plan, Request,
+    RequestId, Seq,
 };
 
 /// Why a process stopped writing to a session.
@@ -58,6 +59,8 @@ pub enum SessionEvent {
     WorkspaceMoved { workspace: String },
     /// Something that should not happen did, and was survived.
     AnomalyNoted { what: String },
+    /// The person's own agents that tasks may be given to, as the settings and their last tests describe them.
+    AgentsDescribed { agents: Vec<AgentDescription> },
 }
 
 impl SessionEvent {
@@ -69,6 +72,7 @@ impl SessionEvent {
             Self::Closed(_) => "session.closed",
             Self::WorkspaceMoved { .. } => "session.workspace_moved",
             Self::AnomalyNoted { .. } => "session.anomaly_noted",
+            Self::AgentsDescribed { .. } => "session.agents_described",
         }
     }
 }

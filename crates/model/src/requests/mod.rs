@@ -12,6 +12,7 @@ mod command_permission;
 mod draft_approval;
 mod earlier_words;
 mod kind_choice;
+mod own_agent;
 mod plan_approval;
 mod planning_limit;
 mod planning_question;
@@ -38,6 +39,7 @@ pub use command_permission::{
 pub use draft_approval::{DraftEvidence, describe_option_difference, draft_request};
 pub use earlier_words::action_by_earlier_word;
 pub use kind_choice::{KIND_QUESTION, OfferedKind, SOMETHING_ELSE, kind_question, offered_kinds};
+pub use own_agent::{agent_silent_request, session_lost_request};
 pub use plan_approval::{
     ProposedPlan, final_plan_request, planned_request, unchanged_plan_request, widening_detail,
 };

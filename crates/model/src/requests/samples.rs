@@ -376,6 +376,8 @@ fn tool_call(rule: Option<String>) -> Request {
             args: &serde_json::json!({ "command": "make site" }),
             preview: None,
             is_foreign: false,
+            asked_by: None,
+            input: None,
             has_network: true,
             unconfined: Some("the kernel has no Landlock"),
             rule,

@@ -9,8 +9,19 @@ pub fn task_limit_request(id: RequestId, task: &TaskNode, why: &str) -> Request 
     let kind = RequestKind::TaskCap { task: task.id.clone() };
     let mut asked = new_request(id, kind, "Let the agent continue?", why);
     asked.details = vec![RequestDetail::new("Task", task.description.clone())];
-    asked.choices = vec![
-        Choice::new(ChoiceAction::GoOn, "continue", "as many steps again, then it asks again"),
+    asked.choices = vec![Choice::new(
+        ChoiceAction::GoOn,
+        "continue",
+        "as many steps again, then it asks again",
+    )];
+    asked.choices.extend(ending_choices());
+    asked.task = Some(task.id.clone());
+    asked
+}
+
+/// The ways to end a task that its agent cannot end.
+pub(super) fn ending_choices() -> [Choice; 2] {
+    [
         Choice::new(
             ChoiceAction::HandToMe,
             "give it to me",
@@ -21,7 +32,5 @@ pub fn task_limit_request(id: RequestId, task: &TaskNode, why: &str) -> Request 
             "let it fail",
             "what needs it is skipped; you can retry it later",
         ),
-    ];
-    asked.task = Some(task.id.clone());
-    asked
+    ]
 }

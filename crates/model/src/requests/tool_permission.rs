@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::new_request;
 use crate::event::RiskClass;
 use crate::request::RequestDetail;
-use crate::{CallId, Choice, ChoiceAction, Request, RequestId, RequestKind};
+use crate::{CallId, Choice, ChoiceAction, Digest, Request, RequestId, RequestKind};
 
 /// A tool call that the person is asked about.
 #[derive(Clone, Debug)]
@@ -27,6 +27,10 @@ pub struct ToolCallQuestion<'a> {
     pub preview: Option<&'a str>,
     /// Whether the tool is of another program.
     pub is_foreign: bool,
+    /// The person's own agent that asks, as it is called on screens; none for the built-in agent.
+    pub asked_by: Option<&'a str>,
+    /// What exactly is asked for, where the number of the call does not tell.
+    pub input: Option<Digest>,
     /// Whether a command may reach the network.
     pub has_network: bool,
     /// Why no sandbox confines it, if none does.
@@ -120,12 +124,16 @@ pub fn permission_request(id: RequestId, ask: &ToolCallQuestion<'_>) -> Request 
         call: ask.call.clone(),
         tool: ask.tool.to_owned(),
         class: class_name(ask.class).to_owned(),
-        input: None,
+        input: ask.input.clone(),
     };
     let mut asked = new_request(id, kind, call_question(ask), ask.why.describe());
     asked.verbatim = verbatim_details(ask);
     asked.details = call_facts(ask);
     asked.choices = permission_choices(ask.rule.as_deref());
+    if let Some(agent) = ask.asked_by {
+        let text = format!("{agent} is told \"once\" even if you allow more; the rule stays here");
+        asked.details.push(RequestDetail::new("Answer", text));
+    }
     asked.task = Some(ask.call.task.clone());
     asked
 }
@@ -144,18 +152,24 @@ fn call_question(ask: &ToolCallQuestion<'_>) -> &'static str {
 
 /// Who asks, where it happens, what confines it.
 fn call_facts(ask: &ToolCallQuestion<'_>) -> Vec<RequestDetail> {
-    let mut facts = vec![RequestDetail::new("Asked by", format!("the agent, for {}", ask.title))];
+    let who = ask.asked_by.unwrap_or("the agent");
+    let mut facts = vec![RequestDetail::new("Asked by", format!("{who}, for {}", ask.title))];
     if ask.is_foreign || ask.command.is_none() {
         facts.push(RequestDetail::new("Tool", ask.tool));
     }
     if ask.command.is_some() {
         // Another folder is among what must be seen byte for byte.
+        let place = if ask.asked_by.is_some() { "its own copy" } else { "this folder" };
         if matches!(ask.directory, None | Some(".")) {
-            facts.push(RequestDetail::new("Where", "this folder"));
+            facts.push(RequestDetail::new("Where", place));
         }
-        let network = if ask.has_network { "network allowed" } else { "no network" };
+        let network = match (ask.asked_by, ask.has_network) {
+            (Some(_), _) => "network only to its hosts",
+            (None, true) => "network allowed",
+            (None, false) => "no network",
+        };
         let sandbox = match ask.unconfined {
-            None => format!("on: writes only in this folder, {network}"),
+            None => format!("on: writes only in {place}, {network}"),
             Some(why) => format!("missing: {why}; nothing confines the command"),
         };
         facts.push(RequestDetail::new("Sandbox", sandbox));

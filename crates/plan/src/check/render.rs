@@ -26,7 +26,7 @@ impl CheckReport {
             lines.push(format!("  starts with    {}", join_ids(&self.root_tasks, ", ")));
             lines.push(format!("  order          {}", join_ids(&self.execution_order, ", ")));
             // Token counts do not apply to commands and people.
-            let agents = self.plan.tasks.iter().any(|task| matches!(task.run, RunKind::Agent {}));
+            let agents = self.plan.tasks.iter().any(|task| matches!(task.run, RunKind::Agent(_)));
             let by = match self.critical_path_by {
                 CriticalPathMeasure::Minutes => " (by minutes)",
                 CriticalPathMeasure::Tokens if agents => " (by tokens)",

@@ -113,7 +113,9 @@ fn compare_details(changes: &mut FieldChangeCollector<'_>, old: &PlanNode, new: 
 fn describe_doer(node: &PlanNode) -> String {
     match &node.run {
         None | Some(RunKind::Human {}) => "human".to_owned(),
-        Some(RunKind::Agent {}) => "agent".to_owned(),
+        Some(RunKind::Agent(run)) => {
+            run.own_agent().map_or_else(|| "agent".to_owned(), |name| format!("agent: {name}"))
+        }
         Some(RunKind::Shell(command)) => format!("shell: {command}"),
     }
 }

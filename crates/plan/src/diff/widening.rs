@@ -72,7 +72,7 @@ fn is_automated(task: &TaskNode) -> bool {
 }
 
 fn agent_tokens(plan: &Plan) -> u64 {
-    let agents = plan.tasks.iter().filter(|task| matches!(task.run, RunKind::Agent {}));
+    let agents = plan.tasks.iter().filter(|task| matches!(task.run, RunKind::Agent(_)));
     agents.fold(0, |sum, task| sum.saturating_add(task.estimated_tokens.max(DEFAULT_TOKENS)))
 }
 
@@ -89,11 +89,13 @@ fn collect_task_widening(old: &TaskNode, new: &TaskNode, why: &mut Vec<String>) 
         return;
     }
     tell(!is_automated(old), "is no longer done by you");
-    let agent = matches!(new.run, RunKind::Agent {});
+    let agent = matches!(new.run, RunKind::Agent(_));
     tell(
-        agent && is_automated(old) && !matches!(old.run, RunKind::Agent {}),
+        agent && is_automated(old) && !matches!(old.run, RunKind::Agent(_)),
         "is now done by the agent",
     );
+    let other = agent && is_automated(old) && old.run.own_agent() != new.run.own_agent();
+    tell(other && new.run.own_agent().is_some(), "is now done by another agent");
     tell(agent && old.description != new.description, "says something else to the agent");
     tell(agent && (&old.agent_role, &old.task_type) != (&new.agent_role, &new.task_type), {
         "has another role or type"

@@ -100,8 +100,7 @@ fn push_field_edits(
 ) {
     let id = || new.id.clone();
     if old.run != new.run {
-        let (doer, command) = doer_of(&new.run);
-        edits.push(PlanEdit::SetDoer { node: id(), doer, command });
+        edits.push(doer_edit(id(), &new.run));
     }
     if let Some(minutes) =
         new.duration_minutes.filter(|_| old.duration_minutes != new.duration_minutes)
@@ -161,12 +160,14 @@ fn split_criteria(criteria: &[ExitCriterion], says_done: bool) -> (String, Vec<E
     }
 }
 
-fn doer_of(run: &RunKind) -> (TaskAssignee, Option<String>) {
-    match run {
-        RunKind::Human {} => (TaskAssignee::Human, None),
-        RunKind::Agent {} => (TaskAssignee::Agent, None),
-        RunKind::Shell(command) => (TaskAssignee::Shell, Some(command.clone())),
-    }
+/// The edit that has a task done as a way of running says.
+fn doer_edit(node: TaskId, run: &RunKind) -> PlanEdit {
+    let (doer, command, agent) = match run {
+        RunKind::Human {} => (TaskAssignee::Human, None, None),
+        RunKind::Agent(run) => (TaskAssignee::Agent, None, run.own_agent().map(str::to_owned)),
+        RunKind::Shell(command) => (TaskAssignee::Shell, Some(command.clone()), None),
+    };
+    PlanEdit::SetDoer { node, doer, command, agent }
 }
 
 fn push_link_edits(

@@ -189,8 +189,8 @@ fn change_plan(work: &mut PlanEditDraft<'_>, edit: &PlanEdit) -> Result<EditSumm
         PlanEdit::Rename { node, title } => rename_node(work, node, title),
         PlanEdit::SetDoneWhen { node, done_when } => set_done_when(work, node, done_when),
         PlanEdit::SetEstimate { node, minutes } => tree::set_estimate(work, node, *minutes),
-        PlanEdit::SetDoer { node, doer, command } => {
-            tree::set_doer(work, node, *doer, command.as_deref())
+        PlanEdit::SetDoer { node, doer, command, agent } => {
+            tree::set_doer(work, node, *doer, (command.as_deref(), agent.as_deref()))
         }
         PlanEdit::Add { parent, title, minutes } => tree::add_node(work, parent, title, *minutes),
         PlanEdit::Insert { place, fields, group, needs, needed_by } => {

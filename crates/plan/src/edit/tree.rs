@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::sizing::{EFFORT_UNIT_MINUTES, WeightedPart, apportion_units};
 use planwright_model::{
-    AdaptationAction, NodeOrigin, NodeTree, NodeType, PlanNode, Role, RunKind, TaskAssignee, TaskId,
+    AdaptationAction, AgentRun, NodeOrigin, NodeTree, NodeType, PlanNode, Role, RunKind,
+    TaskAssignee, TaskId, agent_title,
 };
 use planwright_text::units::format_planned;
 
@@ -78,7 +79,7 @@ pub(super) fn set_doer(
     work: &mut PlanEditDraft<'_>,
     id: &TaskId,
     doer: TaskAssignee,
-    command: Option<&str>,
+    (command, agent): (Option<&str>, Option<&str>),
 ) -> Result<EditSummary, EditError> {
     let node = work.find_node(id)?;
     let title = node.title.clone();
@@ -90,7 +91,12 @@ pub(super) fn set_doer(
     }
     let (run, who) = match doer {
         TaskAssignee::Human => (RunKind::Human {}, "you".to_owned()),
-        TaskAssignee::Agent => (RunKind::Agent {}, "the agent".to_owned()),
+        TaskAssignee::Agent => match agent {
+            Some(name) => {
+                (RunKind::Agent(AgentRun::with_agent(name)), agent_title(name).to_owned())
+            }
+            None => (RunKind::agent(), "the agent".to_owned()),
+        },
         TaskAssignee::Shell => {
             let command = command.filter(|command| !command.trim().is_empty());
             let command = command.ok_or(EditError::NoCommand)?;

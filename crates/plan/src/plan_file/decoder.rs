@@ -51,6 +51,8 @@ pub(super) struct PlanFileDecoder<'a> {
     pub(super) has_templates: bool,
     /// Where the texts of included files begin.
     pub(super) segments: Vec<TextSegment>,
+    /// The names of the person's own agents, where they are known.
+    pub(super) agents: Option<&'a [String]>,
 }
 
 impl<'a> PlanFileDecoder<'a> {
@@ -64,6 +66,7 @@ impl<'a> PlanFileDecoder<'a> {
             normalization: Vec::new(),
             has_templates,
             segments: Vec::new(),
+            agents: None,
         }
     }
 

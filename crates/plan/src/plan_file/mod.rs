@@ -19,6 +19,7 @@ mod matrix;
 mod plan;
 mod plan_options;
 mod results;
+mod run_kind;
 mod run_rules;
 mod run_settings;
 mod schema;
@@ -106,6 +107,8 @@ pub struct PlanFileInputs<'a> {
     pub find_secret: &'a dyn Fn(&str) -> Option<(String, String)>,
     /// Whether a value that is not there is an error. A check goes on with a placeholder.
     pub needs_all: bool,
+    /// The names of the person's own agents. Without them no name of an agent is checked.
+    pub agents: Option<Vec<String>>,
 }
 
 impl std::fmt::Debug for PlanFileInputs<'_> {
@@ -118,8 +121,14 @@ impl Default for PlanFileInputs<'_> {
     /// No parameters and an empty environment.
     fn default() -> Self {
         let include = &|_: &str| Err("nothing is included here".to_owned());
-        let find_secret = &|_: &str| None;
-        Self { params: BTreeMap::new(), env: &|_| None, include, find_secret, needs_all: true }
+        Self {
+            params: BTreeMap::new(),
+            env: &|_| None,
+            include,
+            find_secret: &|_| None,
+            needs_all: true,
+            agents: None,
+        }
     }
 }
 
@@ -181,6 +190,7 @@ pub(crate) fn decode_plan_file(
             let (joined, faults) = include::merge_includes(&mut tree, text, inputs);
             let mut decoder = PlanFileDecoder::new(&joined.text, &vocabulary);
             decoder.segments.clone_from(&joined.segments);
+            decoder.agents = inputs.agents.as_deref();
             for (message, fix, at) in faults {
                 let violation = Violation::new("bad_value", Severity::Fatal, message, fix);
                 decoder.report_violation(violation, at);

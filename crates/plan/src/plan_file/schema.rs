@@ -16,6 +16,7 @@ use super::{
     command_options::SERVICE_FIELDS,
     conditions::WHEN_FIELDS,
     plan_options::{NOTIFY_FIELDS, POOL_FIELDS},
+    run_kind::AGENT_FIELDS,
     run_settings::{DEFAULT_FIELDS, RETRY_FIELDS},
     template::PARAM_FIELDS,
 };
@@ -456,10 +457,19 @@ struct RetryPolicySchema {
 enum RunSchema {
     /// A command, run as it is written.
     Shell(String),
-    /// An agent with tools.
-    Agent(EmptySchema),
+    /// An agent: the built-in one, or one of your own.
+    Agent(AgentSchema),
     /// A person.
     Human(EmptySchema),
+}
+
+/// Which agent does a task. Without a name it is the built-in one, or your default for tasks that change code.
+#[derive(JsonSchema)]
+#[schemars(rename = "Agent", deny_unknown_fields)]
+#[expect(dead_code, reason = "described, never read")]
+struct AgentSchema {
+    /// The name of one of your own agents, as `planwright agents list` shows it.
+    with: Option<String>,
 }
 
 /// No settings yet.
@@ -623,6 +633,7 @@ mod tests {
             ("params", "/$defs/ParameterTable/properties", PARAM_FIELDS),
             ("when", "/$defs/WhenTable/properties", WHEN_FIELDS),
             ("service", "/$defs/Service/properties", SERVICE_FIELDS),
+            ("agent", "/$defs/Agent/properties", AGENT_FIELDS),
             ("pool", "/$defs/Pool/properties", POOL_FIELDS),
             ("notify", "/$defs/Notify/properties", NOTIFY_FIELDS),
         ] {
@@ -663,6 +674,7 @@ mod tests {
         assert_eq!(described("/$defs/ParameterTable/properties"), read(PARAM_FIELDS));
         assert_eq!(described("/$defs/WhenTable/properties"), read(WHEN_FIELDS));
         assert_eq!(described("/$defs/Service/properties"), read(SERVICE_FIELDS));
+        assert_eq!(described("/$defs/Agent/properties"), read(AGENT_FIELDS));
         assert_eq!(described("/$defs/Pool/properties"), read(POOL_FIELDS));
         assert_eq!(described("/$defs/Notify/properties"), read(NOTIFY_FIELDS));
     }

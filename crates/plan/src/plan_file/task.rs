@@ -11,8 +11,8 @@ use super::{command_options, conditions, results, run_settings};
 use crate::graph::text_lists::ListSeparators;
 use planwright_model::task::{DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use planwright_model::{
-    DateField, NodeDates, NodeOrigin, PlanDate, RepeatPolicy, RunKind, SandboxChoice, Severity,
-    TaskCost, TaskId, TaskLink, TaskNode, Violation,
+    DateField, NodeDates, NodeOrigin, PlanDate, RepeatPolicy, SandboxChoice, Severity, TaskCost,
+    TaskId, TaskLink, TaskNode, Violation,
 };
 use planwright_text::nearest_name;
 
@@ -203,7 +203,8 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
     /// Decodes what to do and when the task is complete.
     fn decode_work(&mut self) {
         let id = self.placed.task.id.clone();
-        self.placed.task.run = self.decode_field("run", decode_run).unwrap_or_default();
+        self.placed.task.run =
+            self.decode_field("run", super::run_kind::decode_run).unwrap_or_default();
         let description =
             self.decode_field("description", PlanFileDecoder::read_text).unwrap_or_default();
         description.clone_into(&mut self.placed.task.description);
@@ -416,53 +417,6 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
                 Some(super::link::decode_links(decoder, tree, path, &id))
             })
             .unwrap_or_default();
-    }
-}
-
-fn decode_run(
-    decoder: &mut PlanFileDecoder<'_>,
-    tree: &ValueTree,
-    path: ValuePath<'_>,
-) -> Option<RunKind> {
-    const FIX: &str = "Write { shell = \"…\" }, { agent = {} } or { human = {} }.";
-    let entry = match &tree.value {
-        TreeValue::Table(entries) if entries.len() == 1 => &entries[0],
-        _ => {
-            decoder.report_bad_value(tree, path, "must name exactly one way to run the task", FIX);
-            return None;
-        }
-    };
-    let inner = ValuePath::Field(&path, &entry.key);
-    match entry.key.as_str() {
-        "shell" => {
-            let command = decoder.read_text(&entry.tree, inner)?;
-            if command.trim().is_empty() || command.contains('\0') {
-                decoder.report_bad_value(
-                    &entry.tree,
-                    inner,
-                    "is not a command",
-                    "Write the command to run.",
-                );
-                return None;
-            }
-            Some(RunKind::Shell(command.to_owned()))
-        }
-        kind @ ("agent" | "human") => {
-            if !decoder.read_table(&entry.tree, inner)?.is_empty() {
-                decoder.report_bad_value(
-                    &entry.tree,
-                    inner,
-                    "takes no settings",
-                    format!("Write {kind} = {{}}."),
-                );
-                return None;
-            }
-            Some(if kind == "agent" { RunKind::Agent {} } else { RunKind::Human {} })
-        }
-        _ => {
-            decoder.report_bad_value(tree, path, "names no known way to run the task", FIX);
-            None
-        }
     }
 }
 

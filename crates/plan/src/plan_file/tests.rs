@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::json;
 
+mod agents;
 mod version_two;
 
 use super::*;
@@ -310,7 +311,7 @@ fn any_task(count: usize, index: usize) -> impl Strategy<Value = TaskNode> {
         )| {
             let mut task = TaskNode::new(format!("t{index}"), description.clone());
             task.run = match run {
-                0 => RunKind::Agent {},
+                0 => RunKind::agent(),
                 1 => RunKind::Shell(format!("{description}!")),
                 _ => RunKind::Human {},
             };
@@ -437,7 +438,7 @@ fn a_calendar_is_read_and_its_problems_are_reported_with_their_position() {
 fn make_obeyable(task: &mut TaskNode) {
     if task.at_scheduled_time {
         if task.run == (RunKind::Human {}) {
-            task.run = RunKind::Agent {};
+            task.run = RunKind::agent();
         }
         task.metadata.insert("first_start".to_owned(), "2026-06-01T09:00:00+02:00".into());
     }

@@ -11,8 +11,8 @@ use super::run_settings::STRICT_SHELL;
 use super::template::{escape_template, has_template};
 use planwright_model::task::{CriterionEffect, DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use planwright_model::{
-    ExitCriterion, FileCalendar, LagBasis, LinkKind, LinkOrigin, LocalTimeInterval, NodeOrigin,
-    Plan, RepeatPolicy, RetryCause, RunCondition, RunKind, SandboxChoice, SecretSource,
+    AgentRun, ExitCriterion, FileCalendar, LagBasis, LinkKind, LinkOrigin, LocalTimeInterval,
+    NodeOrigin, Plan, RepeatPolicy, RetryCause, RunCondition, RunKind, SandboxChoice, SecretSource,
     ServiceCheck, StopSignal, TaskLink, TaskNode, TaskOutputSource, TaskRetryPolicy,
     TaskRunOptions, ValuePart, Weekday,
 };
@@ -162,7 +162,7 @@ fn write_task(out: &mut String, task: &TaskNode, version: i64) {
     write_field(out, "id", task.id.as_str());
     write_field(out, "description", task.description.as_str());
     match &task.run {
-        RunKind::Agent {} => {}
+        RunKind::Agent(run) => write_agent_run(out, run),
         RunKind::Shell(command) => {
             let command = command_text(command, &task.options);
             write_raw_field(out, "run", inline_table([("shell", command.into())]));
@@ -190,6 +190,14 @@ fn write_task(out: &mut String, task: &TaskNode, version: i64) {
     write_means(out, task);
     write_details(out, task);
     write_settings(out, task, version);
+}
+
+/// Writes which agent does a task, where it is not the built-in one.
+fn write_agent_run(out: &mut String, run: &AgentRun) {
+    if let Some(name) = run.own_agent() {
+        let agent = inline_table([("with", name.into())]);
+        write_raw_field(out, "run", inline_table([("agent", agent.into())]));
+    }
 }
 
 /// Writes who answers for a task, its dates, and what it rests on.

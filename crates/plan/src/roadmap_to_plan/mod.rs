@@ -70,7 +70,7 @@ fn task_from_leaf(
         task.exit_criteria = vec![ExitCriterion::Text { text: leaf.done_when.clone(), on }];
     }
     task.exit_criteria.extend(leaf.exit_criteria.iter().cloned());
-    if matches!(task.run, RunKind::Agent {}) {
+    if matches!(task.run, RunKind::Agent(_)) {
         task_kind::fill_task_kind(&mut task, leaf);
     }
     fill_details(&mut task, leaf);

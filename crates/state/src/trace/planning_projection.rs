@@ -12,7 +12,10 @@ use planwright_model::catch_up::CatchUpWay;
 use planwright_model::event::{AgentEvent, ApprovalEvent, Event, FactEvent, PlanningEvent};
 use planwright_model::permission::GrantBasis;
 use planwright_model::requests::describe_question_key;
-use planwright_model::{CommentOutcome, PlanState, PlanningPosition, PrdvPhase, ReActStep, TaskId};
+use planwright_model::{
+    AgentSession, AgentTodo, AgentTodoStatus, CommentOutcome, PlanState, PlanningPosition,
+    PrdvPhase, ReActStep, TaskId,
+};
 use planwright_text::units::{format_counted, format_elapsed};
 
 /// The kind of step an event of planning or of an agent is by its wire name; `None` for those that only keep ledger.
@@ -28,7 +31,9 @@ pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
         | "agent.model_answered"
         | "agent.conversation_opened"
         | "agent.handed_in"
+        | "agent.usage_reported"
         | "agent.state_saved" => return None,
+        "agent.session_opened" => TraceEntryKind::Started,
         "planning.troubled" | "agent.model_failed" => TraceEntryKind::Failed,
         "planning.said"
         | "planning.ideas_offered"
@@ -38,6 +43,7 @@ pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
         | "agent.thought"
         | "agent.decided"
         | "agent.prompted"
+        | "agent.todo_listed"
         | "agent.results_compacted"
         | "agent.gated" => TraceEntryKind::Thought,
         "planning.questions_answered"
@@ -375,13 +381,44 @@ pub(super) fn project_agent(event: &AgentEvent) -> Option<EntryProjection> {
             let (heading, body) = split_heading(text);
             (format!("your message: {heading}"), body)
         }
+        AgentEvent::SessionOpened { session, .. } => (session_text(session), None),
+        AgentEvent::TodoListed { items, .. } => todo_text(items),
         AgentEvent::ConversationOpened { .. }
+        | AgentEvent::UsageReported { .. }
         | AgentEvent::ModelAsked { .. }
         | AgentEvent::ModelWaiting { .. }
         | AgentEvent::ModelAnswered { .. }
         | AgentEvent::StateSaved { .. } => return None,
     };
     Some((kind, text, body))
+}
+
+/// Which agent of the person's own is at a task, and whether it asks.
+fn session_text(session: &AgentSession) -> String {
+    let version = session.version.iter().map(|version| format!(" {version}"));
+    let name: String = std::iter::once(session.title.clone()).chain(version).collect();
+    let begins = if session.loaded { "continues its session" } else { "starts" };
+    let model = session.model.iter().map(|model| format!(", model {model}"));
+    let model: String = model.collect();
+    format!("{name} {begins} in its own copy, {}{model}", session.asks.describe())
+}
+
+/// What an agent is at, by its own list.
+fn todo_text(items: &[AgentTodo]) -> (String, Option<String>) {
+    let done = items.iter().filter(|item| item.status == AgentTodoStatus::Done).count();
+    let now = items.iter().find(|item| item.status == AgentTodoStatus::UnderWay);
+    let now = now.map(|item| format!(", now: {}", item.text)).unwrap_or_default();
+    let line = |item: &AgentTodo| {
+        let mark = match item.status {
+            AgentTodoStatus::Open => "·",
+            AgentTodoStatus::UnderWay => "►",
+            AgentTodoStatus::Done => "✓",
+        };
+        format!("{mark} {}", item.text)
+    };
+    let lines: Vec<String> = items.iter().map(line).collect();
+    let text = format!("to-do: {done} of {} done{now}", items.len());
+    (text, Some(lines.join("\n")))
 }
 
 /// What was said to a model besides results. A message of the person was shown when it was sent.

@@ -166,7 +166,7 @@ impl SpanStream {
         attributes.extend_from_slice(more);
         let name = node.map_or(task.as_str(), |node| node.description.as_str());
         let name = match node.map(|node| &node.run) {
-            Some(RunKind::Agent {}) => format!("invoke_agent {name}"),
+            Some(RunKind::Agent(_)) => format!("invoke_agent {name}"),
             _ => name.to_owned(),
         };
         let key = task_key(task);
@@ -345,10 +345,10 @@ fn task_attributes(node: &TaskNode) -> Vec<Value> {
             string_attribute("process.command_line", command),
         ],
         RunKind::Human {} => vec![string_attribute("planwright.task.kind", "person")],
-        RunKind::Agent {} => vec![
+        RunKind::Agent(run) => vec![
             string_attribute("planwright.task.kind", "agent"),
             string_attribute("gen_ai.operation.name", "invoke_agent"),
-            string_attribute("gen_ai.agent.name", node.id.as_str()),
+            string_attribute("gen_ai.agent.name", run.own_agent().unwrap_or(node.id.as_str())),
         ],
     }
 }

@@ -114,7 +114,7 @@ fn quote_word(word: &str) -> String {
 }
 
 /// A change as lines with `+` and `-`.
-pub(super) fn unified_diff(path: &str, old: &str, new: &str) -> String {
+pub fn unified_diff(path: &str, old: &str, new: &str) -> String {
     similar::TextDiff::from_lines(old, new)
         .unified_diff()
         .context_radius(3)

@@ -125,7 +125,12 @@ pub(super) async fn run_confined(
         command: resolved.command.clone().unwrap_or_default(),
         directory: root.join(directory),
         without: Vec::new(),
-        with: vec![(CALL_VARIABLE.to_owned(), toolbox.process_mark(&context.call))],
+        with: context
+            .variables
+            .iter()
+            .cloned()
+            .chain([(CALL_VARIABLE.to_owned(), toolbox.process_mark(&context.call))])
+            .collect(),
         time_limit,
         output_limit: settings.kept_output_bytes,
         // The toolbox keeps all that a call printed beside the journal.

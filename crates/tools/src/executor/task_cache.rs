@@ -98,7 +98,7 @@ impl CacheQuestion<'_> {
         add(&self.place.workspace.to_string_lossy());
         add(match &task.run {
             RunKind::Shell(command) => command,
-            RunKind::Agent {} | RunKind::Human {} => return Err("it is not a command".to_owned()),
+            RunKind::Agent(_) | RunKind::Human {} => return Err("it is not a command".to_owned()),
         });
         add(&task.cwd);
         task.shell.iter().for_each(|word| add(word));

@@ -47,6 +47,14 @@ pub(super) fn kill_group(pid: u32) {
     }
 }
 
+/// Kills one process, if it is still the one that started then.
+pub(crate) fn kill_exactly(pid: u32, started: u64) {
+    if let Some(process) = group_pid(pid).filter(|_| start_ticks(pid) == Some(started)) {
+        // It may have ended meanwhile, which is what is wanted.
+        let _ = rustix::process::kill_process(process, Signal::KILL);
+    }
+}
+
 /// When a process started, in the kernel's ticks since boot. Together with the id it names a process for good. `None` for
 /// one that is gone, which here and below is no error.
 pub fn start_ticks(pid: u32) -> Option<u64> {

@@ -4,6 +4,7 @@
 //! where possible, already redacted, because everybody later reads what is journaled.
 
 mod collect;
+mod descendants;
 mod group;
 mod output;
 mod output_pipes;
@@ -11,7 +12,7 @@ mod owner;
 mod recorder;
 mod spare_reader;
 mod spare_reader_main;
-mod spawner;
+pub(crate) mod spawner;
 mod terminal;
 
 use std::collections::BTreeMap;
@@ -26,13 +27,12 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use collect::{CommandOutput, run_and_collect};
-pub(crate) use group::GroupGuard;
-#[cfg(feature = "mcp")]
-pub(crate) use group::end_group;
+pub(crate) use descendants::{HeldNamespace, end_namespace, find_descendants, own_namespace};
 pub use group::{
     CALL_VARIABLE, CallOwner, OWNER_VARIABLE, PERSON, enclosing_call, end_leftovers,
     end_leftovers_with_prefix, find_leftovers, start_ticks,
 };
+pub(crate) use group::{GroupGuard, end_group, kill_exactly};
 use output_pipes::OutputPipes;
 pub use output_pipes::remove_dead_pipes;
 pub(crate) use output_pipes::{LeftoverText, collect_leftover_output};

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 type SpawnJob = Box<dyn FnOnce() + Send>;
 
 /// Starts a command from the thread that outlives it.
-pub(super) fn spawn_on_thread(mut command: Command) -> io::Result<Child> {
+pub(crate) fn spawn_on_thread(mut command: Command) -> io::Result<Child> {
     static SPAWNER: OnceLock<Option<Sender<SpawnJob>>> = OnceLock::new();
     let thread_gone = || io::Error::other("the thread that starts commands is gone");
     let spawner = SPAWNER.get_or_init(start_thread).as_ref().ok_or_else(thread_gone)?;

@@ -1,13 +1,16 @@
 //! Gives up rights, on Linux. The helper does everything here to itself, before it becomes the command.
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, NetPort, PathBeneath, PathFd, RestrictionStatus, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use rustix::process::{Resource, Rlimit, Signal};
 
 use super::seccomp_filter::{SeccompOptions, build_filters};
-use super::{SandboxLimits, SandboxProbe, SandboxProfile, namespace, process_rights};
+use super::{
+    AgentNetworkRights, AgentRights, SandboxLimits, SandboxProbe, SandboxProfile, namespace,
+    own_network, process_rights,
+};
 
 /// The Landlock version requested from the kernel: files, TCP, signals and abstract sockets.
 const WANTED: ABI = ABI::V6;
@@ -33,12 +36,26 @@ pub(super) fn confine_process(profile: &SandboxProfile) -> Result<SandboxProbe, 
     // `no_new_privs` must precede Landlock and seccomp, which unprivileged processes may only use with it. seccomp
     // comes last, because it refuses calls used above, such as `setsid` and `mount`.
     if profile.own_mounts {
-        namespace::enter_namespace(&profile.write)?;
+        namespace::enter_namespace(profile)?;
+    }
+    if let Some(AgentRights { network: AgentNetworkRights::Own { handover, ports }, .. }) =
+        &profile.agent
+    {
+        if !profile.own_mounts {
+            return Err("a network of its own needs namespaces".to_owned());
+        }
+        own_network::hand_over_listeners(handover, ports)?;
     }
     rustix::thread::set_no_new_privs(true).map_err(named("giving up new privileges"))?;
     let status = restrict_with_landlock(profile).map_err(|error| format!("Landlock: {error}"))?;
     process_rights::drop_capabilities()?;
-    let choice = SeccompOptions { network: profile.network, own_ipc: profile.own_mounts };
+    let choice = SeccompOptions {
+        network: profile.network,
+        own_ipc: profile.own_mounts,
+        agent: profile.agent.is_some(),
+        // Sockets of other programs are only out of reach where their directories are hidden.
+        unix_sockets: profile.agent.is_some() && profile.own_mounts,
+    };
     for filter in build_filters(choice)? {
         seccompiler::apply_filter(&filter).map_err(|error| format!("seccomp: {error}"))?;
     }
@@ -75,7 +92,9 @@ fn apply_limits(limits: SandboxLimits) -> Result<(), String> {
     };
     lower(Resource::Core, 0)?;
     lower(Resource::Fsize, limits.file_bytes)?;
-    lower(Resource::As, limits.memory_bytes)?;
+    if let Some(bytes) = limits.memory_bytes {
+        lower(Resource::As, bytes)?;
+    }
     // The kernel counts all processes of the user, including those outside the sandbox.
     lower(Resource::Nproc, count_user_threads() + limits.more_processes)
 }
@@ -98,10 +117,21 @@ fn restrict_with_landlock(
 ) -> Result<RestrictionStatus, landlock::RulesetError> {
     let everything = AccessFs::from_all(WANTED);
     let mut ruleset = Ruleset::default().handle_access(everything)?;
-    if !profile.network {
-        ruleset = ruleset.handle_access(AccessNet::from_all(WANTED))?;
-    }
+    let ports: &[u16] = match &profile.agent {
+        Some(AgentRights { network: AgentNetworkRights::Ports { connect }, .. }) => {
+            ruleset = ruleset.handle_access(AccessNet::ConnectTcp)?;
+            connect
+        }
+        _ if profile.network => &[],
+        _ => {
+            ruleset = ruleset.handle_access(AccessNet::from_all(WANTED))?;
+            &[]
+        }
+    };
     let mut created = ruleset.scope(Scope::from_all(WANTED))?.create()?;
+    for port in ports {
+        created = created.add_rule(NetPort::new(*port, AccessNet::ConnectTcp))?;
+    }
     let rules = profile
         .read
         .iter()

@@ -12,6 +12,9 @@ pub(super) const PROBE: &str = "--probe";
 /// The same without its own mounts, which not every system supports.
 pub(super) const PROBE_WITHOUT_MOUNTS: &str = "--probe-without-mounts";
 
+/// Whether a process can have a network of its own.
+pub(super) const PROBE_NETWORK: &str = "--probe-network";
+
 /// Whether this process was started to confine a command.
 pub fn is_helper() -> bool {
     std::env::args_os().next().is_some_and(|name| name == ARGV0)
@@ -28,6 +31,11 @@ pub fn main() -> ExitCode {
         let profile =
             SandboxProfile { own_mounts: first == PROBE, write, ..SandboxProfile::default() };
         let probe = confine(&profile).unwrap_or_else(SandboxProbe::failed);
+        println!("{}", serde_json::to_string(&probe).unwrap_or_default());
+        return ExitCode::SUCCESS;
+    }
+    if first == PROBE_NETWORK {
+        let probe = probe_network().unwrap_or_else(SandboxProbe::failed);
         println!("{}", serde_json::to_string(&probe).unwrap_or_default());
         return ExitCode::SUCCESS;
     }
@@ -49,6 +57,18 @@ fn exec_command(profile: &OsString, command: &[OsString]) -> String {
         Ok(probe) => probe.detail,
         Err(error) => error,
     }
+}
+
+#[cfg(target_os = "linux")]
+fn probe_network() -> Result<SandboxProbe, String> {
+    super::namespace::enter_own_namespaces(super::namespace::NETWORK)?;
+    super::own_network::raise_loopback()?;
+    Ok(SandboxProbe { enforced: true, own_mounts: true, detail: String::new() })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn probe_network() -> Result<SandboxProbe, String> {
+    Err("this system has no namespaces".to_owned())
 }
 
 #[cfg(target_os = "linux")]

@@ -6,6 +6,7 @@
 //! Landlock for files and signals, seccomp for what Landlock does not cover. Whether all of this works is tested once;
 //! if it does not, commands are treated as unconfined and always ask.
 
+mod agent_rights;
 mod command_confinement;
 #[cfg(target_os = "linux")]
 mod confine;
@@ -14,6 +15,8 @@ pub mod environment;
 mod helper;
 #[cfg(target_os = "linux")]
 mod namespace;
+#[cfg(target_os = "linux")]
+mod own_network;
 mod private_directory;
 mod process_rights;
 #[cfg(target_os = "linux")]
@@ -29,6 +32,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use agent_rights::{AgentNetworkRights, AgentRights};
 pub use command_confinement::{CommandConfinement, RootAccess};
 pub use helper::{is_helper, main as helper_main};
 pub use private_directory::PrivateDirectory;
@@ -57,6 +61,9 @@ pub struct SandboxProfile {
     /// Everything except `write` is mounted read-only for the command; set where that works.
     #[serde(default)]
     pub own_mounts: bool,
+    /// Set for an agent of the person's own, which may do what a single command may not.
+    #[serde(default)]
+    pub agent: Option<AgentRights>,
     pub limits: SandboxLimits,
 }
 
@@ -66,13 +73,13 @@ pub struct SandboxLimits {
     /// Processes of this user in addition to the existing ones.
     pub more_processes: u64,
     pub file_bytes: u64,
-    /// Address space of one process. Some runtimes reserve much more than they use.
-    pub memory_bytes: u64,
+    /// Address space of one process, where it is limited. Some runtimes reserve much more than they use.
+    pub memory_bytes: Option<u64>,
 }
 
 impl Default for SandboxLimits {
     fn default() -> Self {
-        Self { more_processes: 512, file_bytes: 4 << 30, memory_bytes: 64 << 30 }
+        Self { more_processes: 512, file_bytes: 4 << 30, memory_bytes: Some(64 << 30) }
     }
 }
 
@@ -97,12 +104,14 @@ impl SandboxProbe {
 pub struct Sandbox {
     helper: Option<PathBuf>,
     probe: Arc<OnceLock<SandboxProbe>>,
+    /// Whether a process can have a network of its own; tested when an agent needs one.
+    own_network: Arc<OnceLock<bool>>,
 }
 
 impl Sandbox {
     /// Uses a program that calls [`helper_main`] when it is started as [`ARGV0`].
     pub fn with_helper(helper: impl Into<PathBuf>) -> Self {
-        Self { helper: Some(helper.into()), probe: Arc::default() }
+        Self { helper: Some(helper.into()), probe: Arc::default(), own_network: Arc::default() }
     }
 
     /// Uses the running program.
@@ -119,7 +128,7 @@ impl Sandbox {
     /// No confinement, for the given reason.
     pub fn unavailable(reason: &str) -> Self {
         let probe = OnceLock::from(SandboxProbe::failed(reason));
-        Self { helper: None, probe: Arc::new(probe) }
+        Self { helper: None, probe: Arc::new(probe), own_network: Arc::new(OnceLock::from(false)) }
     }
 
     /// What works on this system; tested once.
@@ -128,6 +137,16 @@ impl Sandbox {
             Some(helper) => probe_helper(helper),
             None => SandboxProbe::failed("there is no helper"),
         })
+    }
+
+    /// Whether an agent can have a network of its own here, whose only exit is ours.
+    pub fn has_own_network(&self) -> bool {
+        let probe = self.probe();
+        let tested = || {
+            let helper = self.helper.as_ref().filter(|_| probe.enforced && probe.own_mounts);
+            helper.is_some_and(|helper| run_helper_probe(helper, helper::PROBE_NETWORK).enforced)
+        };
+        *self.own_network.get_or_init(tested)
     }
 
     pub fn state(&self) -> SandboxState {
@@ -251,7 +270,7 @@ mod tests {
         use std::os::unix::ffi::OsStrExt as _;
         let probe = SandboxProbe { enforced: true, own_mounts: true, detail: String::new() };
         let sandbox =
-            Sandbox { helper: Some("/bin/true".into()), probe: Arc::new(OnceLock::from(probe)) };
+            Sandbox { probe: Arc::new(OnceLock::from(probe)), ..Sandbox::with_helper("/bin/true") };
         let root = PathBuf::from(std::ffi::OsStr::from_bytes(b"/tmp/\xff"));
         let profile = SandboxProfile { write: vec![root], ..SandboxProfile::default() };
         assert!(sandbox.launcher_for(&profile).is_err());

@@ -6,31 +6,38 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use nix::sched::CloneFlags;
+use rustix::fs::{Mode, OFlags};
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount,
 };
 
-/// Makes everything read-only for this process except the given paths. Shared memory and queues become private as well.
-pub(super) fn enter_namespace(writable: &[PathBuf]) -> Result<(), String> {
+use super::{AgentRights, SandboxProfile};
+
+/// A network of its own, beside mounts.
+pub(super) const NETWORK: CloneFlags = CloneFlags::CLONE_NEWNET;
+
+/// Makes everything read-only for this process except what it may write. Shared memory and queues become private as
+/// well, and where an agent has a network of its own, so does that.
+pub(super) fn enter_namespace(profile: &SandboxProfile) -> Result<(), String> {
     let directory = std::env::current_dir();
-    enter_own_namespaces()?;
+    let own_network = profile.agent.as_ref().is_some_and(AgentRights::has_own_network);
+    enter_own_namespaces(if own_network { NETWORK } else { CloneFlags::empty() })?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(|error| format!("separating mounts: {error}"))?;
-    let writable_paths: BTreeSet<PathBuf> = writable
-        .iter()
-        // What is not there cannot be written to.
-        .filter_map(|path| path.canonicalize().ok())
-        // Writing to a device does not change the file system that contains its name.
-        .filter(|path| path.is_dir() || path.is_file())
-        .collect();
+    let writable_paths = real_paths(&profile.write);
     // Each writable path becomes a mount of its own, because only entire mounts can be made read-only or left writable.
     for path in &writable_paths {
         let named = |error| format!("mounting {}: {error}", path.display());
         mount_bind_recursive(path, path).map_err(named)?;
+    }
+    for directory in profile.agent.iter().flat_map(|agent| &agent.hidden) {
+        let kept = real_paths(profile.read.iter().chain(&profile.write));
+        hide_directory(directory, &kept)?;
     }
     let is_writable = |point: &Path| writable_paths.iter().any(|path| point.starts_with(path));
     for mount in list_mounts()?.iter().filter(|mount| !is_writable(&mount.point)) {
@@ -50,9 +57,53 @@ pub(super) fn enter_namespace(writable: &[PathBuf]) -> Result<(), String> {
         .map_err(|error| format!("going back to the directory: {error}"))
 }
 
+/// The paths that are there, as they really are. Writing to a device does not change the file system that contains its
+/// name, so devices are left out.
+fn real_paths<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> BTreeSet<PathBuf> {
+    let real = paths.into_iter().filter_map(|path| path.canonicalize().ok());
+    real.filter(|path| path.is_dir() || path.is_file()).collect()
+}
+
+/// Leaves of a directory only what is to be kept: an empty file system is mounted over it, and the kept paths are
+/// mounted into that. A directory that is not there, or is kept as a whole, stays as it is.
+fn hide_directory(directory: &Path, kept: &BTreeSet<PathBuf>) -> Result<(), String> {
+    let Ok(directory) = directory.canonicalize() else { return Ok(()) };
+    if directory == Path::new("/") || kept.iter().any(|path| directory.starts_with(path)) {
+        return Ok(());
+    }
+    let failed =
+        |what: &Path, error: &dyn std::fmt::Display| format!("hiding {}: {error}", what.display());
+    // What lies in another kept path comes with it.
+    let inside = kept.iter().filter(|path| path.starts_with(&directory));
+    let outermost =
+        inside.filter(|path| !kept.iter().any(|other| other != *path && path.starts_with(other)));
+    let mut opened = Vec::new();
+    for path in outermost {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let handle =
+            rustix::fs::open(path, flags, Mode::empty()).map_err(|error| failed(path, &error))?;
+        opened.push((path, handle, path.is_dir()));
+    }
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    rustix::mount::mount("tmpfs", &directory, "tmpfs", flags, Some(c"mode=0755,size=4m"))
+        .map_err(|error| failed(&directory, &error))?;
+    for (path, handle, is_directory) in opened {
+        let made = if is_directory {
+            std::fs::create_dir_all(path)
+        } else {
+            let above = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+            above.and_then(|()| std::fs::File::create(path).map(|_| ()))
+        };
+        made.map_err(|error| failed(path, &error))?;
+        let source = format!("/proc/self/fd/{}", handle.as_raw_fd());
+        mount_bind_recursive(source.as_str(), path).map_err(|error| failed(path, &error))?;
+    }
+    Ok(())
+}
+
 /// Root needs no user namespace; for others it permits the rest.
-fn enter_own_namespaces() -> Result<(), String> {
-    let namespaces = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
+pub(super) fn enter_own_namespaces(more: CloneFlags) -> Result<(), String> {
+    let namespaces = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC | more;
     if nix::sched::unshare(namespaces).is_ok() {
         return Ok(());
     }

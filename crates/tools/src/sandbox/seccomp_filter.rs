@@ -132,6 +132,10 @@ pub(super) struct SeccompOptions {
     pub(super) network: bool,
     /// Shared memory and queues are private to the command, because it has its own namespace for them.
     pub(super) own_ipc: bool,
+    /// An agent of the person's own, which may make sessions and groups.
+    pub(super) agent: bool,
+    /// Unix sockets may be made and connected.
+    pub(super) unix_sockets: bool,
 }
 
 /// The filters, in the order in which they are installed.
@@ -152,9 +156,11 @@ pub(super) fn build_filters(choice: SeccompOptions) -> Result<[BpfProgram; 2], S
 type SeccompRuleTable = BTreeMap<i64, Vec<SeccompRule>>;
 
 fn refused_calls(choice: SeccompOptions) -> Result<SeccompRuleTable, BackendError> {
-    let always =
-        PROCESSES.iter().chain(&GROUPS).chain(&MOUNTS).chain(&MACHINE).chain(&ARCHITECTURE);
+    let always = PROCESSES.iter().chain(&MOUNTS).chain(&MACHINE).chain(&ARCHITECTURE);
     let mut table: SeccompRuleTable = always.map(|call| (*call, Vec::new())).collect();
+    if !choice.agent {
+        table.extend(GROUPS.iter().map(|call| (*call, Vec::new())));
+    }
     if !choice.own_ipc {
         table.extend(SHARED.iter().map(|call| (*call, Vec::new())));
     }
@@ -182,15 +188,18 @@ fn refused_calls(choice: SeccompOptions) -> Result<SeccompRuleTable, BackendErro
     let requests =
         TERMINAL_REQUESTS.iter().map(|request| build_rule(&[(1, SeccompCmpOp::Eq, *request)]));
     table.insert(libc::SYS_ioctl, requests.collect::<Result<_, _>>()?);
-    table.insert(libc::SYS_socket, refused_sockets(choice.network)?);
-    table.insert(libc::SYS_socketpair, refused_pairs()?);
+    table.insert(libc::SYS_socket, refused_sockets(choice)?);
+    table.insert(libc::SYS_socketpair, refused_pairs(choice.unix_sockets)?);
     Ok(table)
 }
 
 /// Every pair except connected Unix sockets. A pair of datagram sockets could still send to any named socket, and the
 /// kernel turns `SOCK_RAW` into datagram sockets too.
-fn refused_pairs() -> Result<Vec<SeccompRule>, BackendError> {
+fn refused_pairs(unix_sockets: bool) -> Result<Vec<SeccompRule>, BackendError> {
     let mut rules = vec![build_rule(&[(0, SeccompCmpOp::Ne, libc::AF_UNIX)])?];
+    if unix_sockets {
+        return Ok(rules);
+    }
     let allowed = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET];
     // The upper bits of the type are flags.
     for kind in (0..16).filter(|kind| !allowed.contains(kind)) {
@@ -200,18 +209,17 @@ fn refused_pairs() -> Result<Vec<SeccompRule>, BackendError> {
 }
 
 /// Every socket except the allowed ones. Without network access, only listing the interfaces remains.
-fn refused_sockets(network: bool) -> Result<Vec<SeccompRule>, BackendError> {
+fn refused_sockets(choice: SeccompOptions) -> Result<Vec<SeccompRule>, BackendError> {
     use SeccompCmpOp::{Eq, MaskedEq, Ne};
     let mut rules = vec![build_rule(&[(0, Eq, libc::AF_NETLINK), (2, Ne, NETLINK_ROUTE)])?];
-    if !network {
-        rules.push(build_rule(&[(0, Ne, libc::AF_NETLINK)])?);
+    let mut allowed = vec![libc::AF_NETLINK];
+    allowed.extend(choice.network.then_some([libc::AF_INET, libc::AF_INET6]).into_iter().flatten());
+    allowed.extend(choice.unix_sockets.then_some(libc::AF_UNIX));
+    let conditions: Vec<_> = allowed.into_iter().map(|family| (0, Ne, family)).collect();
+    rules.push(build_rule(&conditions)?);
+    if !choice.network {
         return Ok(rules);
     }
-    rules.push(build_rule(&[
-        (0, Ne, libc::AF_NETLINK),
-        (0, Ne, libc::AF_INET),
-        (0, Ne, libc::AF_INET6),
-    ])?);
     for family in [libc::AF_INET, libc::AF_INET6] {
         // The upper bits of the type are flags.
         for kind in (0..16).filter(|kind| ![libc::SOCK_STREAM, libc::SOCK_DGRAM].contains(kind)) {

@@ -1,7 +1,7 @@
 //! Operations on a plan in words: what is done, and to what.
 
 use super::PlanTextRow;
-use planwright_model::{NodePlace, PlanEdit, TaskAssignee, TaskId};
+use planwright_model::{NodePlace, PlanEdit, TaskAssignee, TaskId, agent_title};
 use planwright_text::clean_line;
 use planwright_text::units::{format_counted, format_planned};
 
@@ -27,13 +27,14 @@ pub fn describe_edit(edit: &PlanEdit, rows: &[PlanTextRow]) -> (String, String) 
             (format!("done when {}", clean_line(done_when)), title(node))
         }
         PlanEdit::SetEstimate { node, minutes } => ("other time".to_owned(), time(node, *minutes)),
-        PlanEdit::SetDoer { node, doer, .. } => {
-            let who = match doer {
-                TaskAssignee::Human => "yours",
-                TaskAssignee::Agent => "by the agent",
-                TaskAssignee::Shell => "a command",
+        PlanEdit::SetDoer { node, doer, agent, .. } => {
+            let who = match (doer, agent) {
+                (TaskAssignee::Human, _) => "yours".to_owned(),
+                (TaskAssignee::Agent, Some(name)) => format!("by {}", agent_title(name)),
+                (TaskAssignee::Agent, None) => "by the agent".to_owned(),
+                (TaskAssignee::Shell, _) => "a command".to_owned(),
             };
-            (who.to_owned(), title(node))
+            (who, title(node))
         }
         PlanEdit::Add { title: new, minutes, .. } => {
             (format!("add {}", clean_line(new)), new_row_words(*minutes, None, &title))

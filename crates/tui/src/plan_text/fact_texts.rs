@@ -9,7 +9,7 @@ use super::changes::DraftComparison;
 use super::day_span::day_change_text;
 use super::rows::PlanTextRow;
 use planwright_drafting::own_hours::{describe_hours_briefly, describe_weekly_hours};
-use planwright_model::{MicroDollars, RunKind, TaskId, TaskNode, WeeklyHours};
+use planwright_model::{MicroDollars, RunKind, TaskId, TaskNode, WeeklyHours, agent_title};
 use planwright_state::{PlanRevision, SessionState, TaskStatus};
 use planwright_text::dates::{format_date, format_date_range};
 use planwright_text::{clean_line, units};
@@ -202,7 +202,7 @@ fn unplaced_text(state: &SessionState) -> String {
 /// What runs without the person: `1 command and 2 tasks by the agent, all on this computer`; empty if nothing does.
 pub(super) fn runs_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
     let commands = rows.iter().filter(|row| row.command.is_some()).count();
-    let agents = rows.iter().filter(|row| row.who == "agent").count();
+    let agents = rows.iter().filter(|row| is_by_built_in_agent(row)).count();
     let mut parts = Vec::new();
     if commands > 0 {
         parts.push(units::format_counted(commands, "command"));
@@ -210,6 +210,7 @@ pub(super) fn runs_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
     if agents > 0 {
         parts.push(format!("{} by the agent", units::format_counted(agents, "task")));
     }
+    parts.extend(own_agent_parts(state, rows));
     if parts.is_empty() {
         return String::new();
     }
@@ -253,12 +254,42 @@ pub(super) fn commands_text(state: &SessionState, rows: &[PlanTextRow]) -> Strin
     }
 }
 
-/// `4 tasks by the built-in agent`.
-pub(super) fn agents_text(rows: &[PlanTextRow]) -> String {
-    match rows.iter().filter(|row| row.who == "agent").count() {
-        0 => String::new(),
-        count => format!("{} by the built-in agent", units::format_counted(count, "task")),
+/// `4 tasks by the built-in agent; 2 by Claude Code, asks before commands, api.anthropic.com only`.
+pub(super) fn agents_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
+    let built_in = rows.iter().filter(|row| is_by_built_in_agent(row)).count();
+    let mut parts = Vec::new();
+    if built_in > 0 {
+        parts.push(format!("{} by the built-in agent", units::format_counted(built_in, "task")));
     }
+    parts.extend(own_agent_parts(state, rows));
+    parts.join("; ")
+}
+
+fn is_by_built_in_agent(row: &PlanTextRow) -> bool {
+    row.who == "agent" && row.own_agent.is_none()
+}
+
+/// What each of the person's own agents does, whether it asks, and what it may reach.
+fn own_agent_parts(state: &SessionState, rows: &[PlanTextRow]) -> Vec<String> {
+    let mut tasks: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in rows.iter().filter_map(|row| row.own_agent.as_deref()) {
+        *tasks.entry(name).or_default() += 1;
+    }
+    let describe = |(name, count): (&str, usize)| {
+        let tasks = units::format_counted(count, "task");
+        let Some(agent) = state.session.agents.get(name) else {
+            return format!(
+                "{tasks} by {}, which is not set up here",
+                clean_line(agent_title(name))
+            );
+        };
+        let title = clean_line(agent.title()).into_owned();
+        let habit = agent.asks.describe();
+        let problem = agent.problem.as_ref().map(|problem| format!(", {}", clean_line(problem)));
+        let reach = problem.unwrap_or_else(|| format!(", reaches {}", agent.describe_network()));
+        format!("{tasks} by {title}, {habit}{}", clean_line(&reach))
+    };
+    tasks.into_iter().map(describe).collect()
 }
 
 /// The tasks that start once the plan is approved: those that wait for nothing and are not done.
@@ -385,7 +416,7 @@ pub(super) fn shorter_policy(text: &str) -> Vec<String> {
 
 /// Tokens of agents at the price that was paid in this session so far; empty where no agent works.
 pub(super) fn cost_text(tasks: &[TaskNode], state: &SessionState) -> String {
-    let agents = tasks.iter().filter(|task| matches!(task.run, RunKind::Agent {}));
+    let agents = tasks.iter().filter(|task| matches!(task.run, RunKind::Agent(_)));
     let low: u64 = agents.map(|task| task.estimated_tokens).sum();
     if low == 0 {
         return String::new();

@@ -74,7 +74,8 @@ pub struct PlanFactSource<'a> {
 /// The question of the card: `approve this plan?`, `approve draft 2?`, `run this plan?`.
 pub fn approval_question(state: &SessionState, revised: bool) -> String {
     let draft = state.draft_number().max(1);
-    match (revised, state.planning.begun) {
+    // What an agent of another program submitted is approved; whether it runs here is another answer.
+    match (revised, state.planning.begun || state.desk.is_ticket()) {
         (true, _) => format!("approve draft {draft}?"),
         (false, true) => "approve this plan?".to_owned(),
         (false, false) => "run this plan?".to_owned(),
@@ -84,6 +85,9 @@ pub fn approval_question(state: &SessionState, revised: bool) -> String {
 /// The facts in their order.
 pub fn plan_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
     let changes = source.changes.filter(|changes| changes.total() > 0);
+    if source.state.desk.is_ticket() {
+        return ticket_facts(source.state, changes);
+    }
     let mut facts = match (changes, source.state.planning.begun) {
         (Some(changes), true) => revised_facts(source, changes),
         (None, true) => drafted_facts(source),
@@ -198,6 +202,35 @@ fn revised_facts(source: PlanFactSource<'_>, changes: &DraftComparison) -> Vec<P
 }
 
 /// The facts of a plan that came from a file: what starts, how long it takes, what it runs.
+/// Of a plan that an agent of another program submitted: who wants it, what changed, what was found, and what an approval
+/// leads to. Planwright runs nothing of it, so it costs and starts nothing here.
+fn ticket_facts(state: &SessionState, changes: Option<&DraftComparison>) -> Vec<PlanFact> {
+    let mut facts = Vec::new();
+    let line = |text: &str| planwright_text::clean_line(text).into_owned();
+    if let Some(agent) = &state.desk.agent {
+        let who = format!("{} {}", line(&agent.name), line(&agent.version));
+        let (who, place) = (who.trim_end().to_owned(), line(&state.session.workspace));
+        let fact = PlanFact::new("From", format!("{who}, for {place}"));
+        facts.push(fact.with_shorter(vec![who]));
+    }
+    if let Some(changes) = changes {
+        facts.push(PlanFact::new("Changed", changes.counts_text()).with_hint(FactHint::Fields));
+    }
+    if let Some(submission) = state.desk.submission.as_deref() {
+        let lines = units::format_counted(submission.text.lines().count(), "line");
+        let text = format!("{lines} of text, read into the rows above");
+        facts.push(PlanFact::new("Text", text).with_shorter(vec![lines]));
+        let found = submission.findings.iter().map(|found| line(&found.message));
+        facts.push(PlanFact::new("Found", found.collect::<Vec<_>>().join("; ")));
+    }
+    let agent = line(state.desk.agent_name());
+    let then = format!("{agent} carries it out and reports here; Planwright runs nothing of it");
+    let shorter = vec![format!("{agent} carries it out and reports here")];
+    facts.push(PlanFact::new("Then", then).with_shorter(shorter));
+    facts.retain(|fact| !fact.text.is_empty());
+    facts
+}
+
 fn file_facts(source: PlanFactSource<'_>, changes: Option<&DraftComparison>) -> Vec<PlanFact> {
     let PlanFactSource { state, rows, .. } = source;
     let Some(revision) = state.plan.current.as_deref() else { return Vec::new() };
@@ -210,7 +243,7 @@ fn file_facts(source: PlanFactSource<'_>, changes: Option<&DraftComparison>) -> 
     let time = PlanFact::new("Time", fact_texts::run_time_text(revision));
     facts.push(time.with_shorter(fact_texts::shorter_run_time(revision)));
     facts.push(PlanFact::new("Runs", fact_texts::commands_text(state, rows)));
-    facts.push(PlanFact::new("Agents", fact_texts::agents_text(rows)));
+    facts.push(PlanFact::new("Agents", fact_texts::agents_text(state, rows)));
     facts.push(PlanFact::new("Cost", fact_texts::cost_text(&revision.plan.tasks, state)));
     facts.push(PlanFact::new("Corrected", fact_texts::corrections_text(revision)));
     facts

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::{DaySpan, PlanFileRow, file_rows, file_task_times, group_row_id};
 use planwright_model::{
     Comment, CommentOutcome, ExitCriterion, NodeDependency, NodeTree, Plan, PlanNode, RunKind,
-    Schedule, TaskId, TaskNode,
+    Schedule, TaskId, TaskNode, agent_title,
 };
 use planwright_state::{DraftSnapshot, SessionState};
 use planwright_text::{clean_line, units};
@@ -42,8 +42,10 @@ pub struct PlanTextRow {
     pub depth: usize,
     pub kind: PlanRowKind,
     pub title: String,
-    /// `you`, `agent`, `command` or a name; empty for phases and milestones.
+    /// `you`, `agent`, the title of an agent, `command` or a name; empty for phases and milestones.
     pub who: String,
+    /// The name of the person's own agent that does it.
+    pub own_agent: Option<String>,
     /// Whether it takes the person's time.
     pub is_yours: bool,
     /// Of a phase: of all that it holds.
@@ -109,8 +111,23 @@ pub fn plan_rows(state: &SessionState, zone: &TimeZone) -> Vec<PlanTextRow> {
         return source.draft_rows(&sketch.nodes, &sketch.root_id, &[]);
     }
     match &state.plan.current {
-        Some(revision) => source.task_rows(&revision.plan, &revision.facts.execution_order),
+        Some(revision) => {
+            let mut rows = source.task_rows(&revision.plan, &revision.facts.execution_order);
+            name_submitting_agent(&mut rows, state);
+            rows
+        }
         None => Vec::new(),
+    }
+}
+
+/// The agent that submitted a plan does its tasks, unless Planwright carries it out.
+fn name_submitting_agent(rows: &mut [PlanTextRow], state: &SessionState) {
+    if !state.desk.is_ticket() || state.runs_here() {
+        return;
+    }
+    let name = clean_line(state.desk.agent_name()).into_owned();
+    for row in rows.iter_mut().filter(|row| row.who == "agent") {
+        row.who.clone_from(&name);
     }
 }
 
@@ -274,6 +291,7 @@ impl<'a> RowSource<'a> {
             kind,
             title: clean_line(title).into_owned(),
             who: String::new(),
+            own_agent: None,
             is_yours: false,
             minutes: None,
             days: stretch.map(|(start, end)| DaySpan::from_stretch(*start, *end, self.zone)),
@@ -332,7 +350,10 @@ impl PlanTextRow {
         }
         let who = match run {
             None | Some(RunKind::Human {}) => "you",
-            Some(RunKind::Agent {}) => "agent",
+            Some(RunKind::Agent(run)) => {
+                self.own_agent = run.own_agent().map(str::to_owned);
+                run.own_agent().map_or("agent", agent_title)
+            }
             Some(RunKind::Shell(command)) => {
                 self.command = Some(command.clone());
                 "command"
@@ -431,7 +452,7 @@ mod tests {
         let on = planwright_model::task::CriterionEffect::Success;
         let command = |command: &str| ExitCriterion::Command { command: command.into(), on };
         let words = ExitCriterion::Text { text: "it reads well".into(), on };
-        plan.tasks[0].run = RunKind::Agent {};
+        plan.tasks[0].run = RunKind::agent();
         plan.tasks[0].exit_criteria = vec![words, command("make check"), command("make lint")];
         let id = plan.tasks[0].id.clone();
         revision.plan = plan.into();

@@ -1,5 +1,7 @@
 //! Reads what was typed into a row: plain words become operations on the plan.
 
+use std::collections::BTreeMap;
+
 use jiff::civil::Date;
 
 use super::row_names::{find_row, split_parts};
@@ -7,8 +9,8 @@ use super::{RowEditPurpose, RowEditor, RowFieldKind, RowLevel};
 use crate::plan_text::{PlanRowKind, PlanTextRow};
 use planwright_drafting::change_requests::{read_day, read_minutes};
 use planwright_model::{
-    DateField, LinkKind, NodeDependency, NodeFields, NodePlace, PlanDate, PlanEdit, SplitPart,
-    TaskAssignee, TaskId,
+    AgentDescription, DateField, LinkKind, NodeDependency, NodeFields, NodePlace, PlanDate,
+    PlanEdit, SplitPart, TaskAssignee, TaskId,
 };
 use planwright_text::dates::format_date;
 use planwright_text::units::{format_counted, format_planned};
@@ -19,6 +21,8 @@ pub(crate) struct RowReadSource<'a> {
     pub(crate) rows: &'a [PlanTextRow],
     pub(crate) links: &'a [NodeDependency],
     pub(crate) today: Date,
+    /// The person's own agents.
+    pub(crate) agents: &'a BTreeMap<String, AgentDescription>,
 }
 
 /// What was read: the operations, and their content in words.
@@ -60,7 +64,7 @@ fn read_fields(
                 (vec![PlanEdit::SetDoneWhen { node: node.clone(), done_when }], String::new())
             }
             RowFieldKind::Time => read_time(text, node)?,
-            RowFieldKind::Who => read_who(text, node)?,
+            RowFieldKind::Who => read_who(text, node, source)?,
             RowFieldKind::Dates => read_dates(text, node, source)?,
             RowFieldKind::Needs => read_needs(text, node, source)?,
         };
@@ -77,10 +81,21 @@ fn read_time(text: &str, node: &TaskId) -> Result<(Vec<PlanEdit>, String), Strin
     Ok((vec![edit], format_planned(minutes.into())))
 }
 
-fn read_who(text: &str, node: &TaskId) -> Result<(Vec<PlanEdit>, String), String> {
+fn read_who(
+    text: &str,
+    node: &TaskId,
+    source: RowReadSource<'_>,
+) -> Result<(Vec<PlanEdit>, String), String> {
     let node = node.clone();
-    let doer = |doer, command| PlanEdit::SetDoer { node: node.clone(), doer, command };
+    let doer = |doer, command| PlanEdit::SetDoer { node: node.clone(), doer, command, agent: None };
     let lower = text.to_lowercase();
+    let is_named =
+        |agent: &&AgentDescription| agent.name == lower || agent.title().to_lowercase() == lower;
+    if let Some(own) = source.agents.values().find(is_named) {
+        let (name, title) = (own.name.clone(), own.title().to_owned());
+        let (doer, command) = (TaskAssignee::Agent, None);
+        return Ok((vec![PlanEdit::SetDoer { node, doer, command, agent: Some(name) }], title));
+    }
     if let Some(command) = text.strip_prefix('$').map(str::trim) {
         if command.is_empty() {
             return Err("Type the command after the $.".to_owned());
@@ -89,7 +104,7 @@ fn read_who(text: &str, node: &TaskId) -> Result<(Vec<PlanEdit>, String), String
         return Ok((vec![edit], "runs a command".to_owned()));
     }
     match lower.as_str() {
-        "" => Err("Who does it? You, agent, a name, or $ and a command.".to_owned()),
+        "" => Err("Who does it? You, agent, the name of one of your agents, a person, or $ and a command.".to_owned()),
         "you" | "me" | "i" | "myself" => {
             let own = PlanEdit::Assign { node: node.clone(), owner: String::new() };
             Ok((vec![own], "yours".to_owned()))
@@ -289,8 +304,15 @@ mod tests {
         plan_rows(&planned::scheduled().state(), &jiff::tz::TimeZone::UTC)
     }
 
+    static NO_AGENTS: BTreeMap<String, AgentDescription> = BTreeMap::new();
+
     fn source(rows: &[PlanTextRow]) -> RowReadSource<'_> {
-        RowReadSource { rows, links: &[], today: jiff::civil::date(2026, 11, 17) }
+        RowReadSource {
+            rows,
+            links: &[],
+            today: jiff::civil::date(2026, 11, 17),
+            agents: &NO_AGENTS,
+        }
     }
 
     #[test]
@@ -303,8 +325,31 @@ mod tests {
         assert_eq!(read_dates("next Tue", &node, source(&rows)).unwrap().1, "starts Tue 24 Nov");
         assert_eq!(read_dates("by 5 Dec", &node, source(&rows)).unwrap().1, "due Sat 5 Dec");
         assert!(read_dates("whenever", &node, source(&rows)).is_err());
-        assert_eq!(read_who("Anna", &node).unwrap().1, "done by Anna");
-        assert_eq!(read_who("me", &node).unwrap().1, "yours");
+        assert_eq!(read_who("Anna", &node, source(&rows)).unwrap().1, "done by Anna");
+        assert_eq!(read_who("me", &node, source(&rows)).unwrap().1, "yours");
+    }
+
+    #[test]
+    fn a_task_is_given_to_an_agent_by_its_name_or_title() {
+        let rows = rows();
+        let node: TaskId = "t".into();
+        let claude = AgentDescription {
+            name: "claude".into(),
+            product: planwright_model::AgentProduct::Claude,
+            ..AgentDescription::default()
+        };
+        let agents = BTreeMap::from([("claude".to_owned(), claude)]);
+        let source = RowReadSource { agents: &agents, ..source(&rows) };
+        for typed in ["claude", "Claude Code", "CLAUDE"] {
+            let (edits, words) = read_who(typed, &node, source).unwrap();
+            let [PlanEdit::SetDoer { doer: TaskAssignee::Agent, agent, .. }] = edits.as_slice()
+            else {
+                panic!("{edits:?}")
+            };
+            assert_eq!((agent.as_deref(), words.as_str()), (Some("claude"), "Claude Code"));
+        }
+        // Whoever is not set up is a person.
+        assert_eq!(read_who("codex", &node, source).unwrap().1, "done by codex");
     }
 
     #[test]

@@ -297,7 +297,7 @@ impl SessionScreen {
         let state = self.state();
         let is_agent = state.plan.current.as_ref().is_some_and(|current| {
             let tasks = &current.plan.tasks;
-            tasks.iter().any(|node| node.id == *task && matches!(node.run, RunKind::Agent {}))
+            tasks.iter().any(|node| node.id == *task && matches!(node.run, RunKind::Agent(_)))
         });
         let row = state.tasks.get(task);
         is_agent && row.is_some_and(|row| row.status == TaskStatus::Running)
@@ -407,7 +407,8 @@ impl SessionScreen {
             }
             ComposerTopic::Message { task } => {
                 let said = format!("message to {}", self.row_title(&task));
-                let command = Command::MessageTask { task, text: words, by: Actor::Person };
+                let command =
+                    Command::MessageTask { task, text: words, by: Actor::Person, interrupt: false };
                 self.send_command(command, said)
             }
             ComposerTopic::Comment { nodes } => {

@@ -15,7 +15,7 @@ impl SessionScreen {
     fn has_agents(&self) -> bool {
         let current = self.latest.plan.current.as_ref();
         current.is_some_and(|current| {
-            current.plan.tasks.iter().any(|task| matches!(task.run, RunKind::Agent {}))
+            current.plan.tasks.iter().any(|task| matches!(task.run, RunKind::Agent(_)))
         })
     }
 

@@ -120,7 +120,12 @@ impl SessionScreen {
     pub(super) fn read_row_fields(&mut self) {
         let Some(mut editor) = self.ui.row_editor.take() else { return };
         let today = self.today();
-        let source = RowReadSource { rows: &self.plan.text, links: self.draft_links(), today };
+        let source = RowReadSource {
+            rows: &self.plan.text,
+            links: self.draft_links(),
+            today,
+            agents: &self.state().session.agents,
+        };
         editor.reading = match read_row_editor(&editor, source) {
             Err(why) => RowReading { edits: Vec::new(), text: why, failed: true },
             Ok((edits, _)) if edits.is_empty() => RowReading::default(),

@@ -143,7 +143,7 @@ impl Fixture {
     /// A run in which agents wrote a new file and changed another one.
     pub(crate) fn with_edits() -> Self {
         let mut plan = release_plan();
-        plan.tasks[0].run = planwright_model::RunKind::Agent {};
+        plan.tasks[0].run = planwright_model::RunKind::agent();
         let notes = "@@ -0,0 +1,4 @@\n+# Breaking changes for 2.0\n+\n+| issue | what breaks |\n+| 212 | every error has a Span |\n";
         let error = "@@ -12,3 +12,3 @@\n pub enum ParseError {\n-    Unexpected(char, usize),\n+    Unexpected { found: char, at: Span },\n     Eof,\n";
         Self::new("Release 2.0 of the parser")

@@ -19,7 +19,6 @@ mod panics;
 pub(crate) mod planned;
 mod replaying;
 mod requests;
-mod scratch;
 mod sessions;
 mod sizes;
 mod storm;

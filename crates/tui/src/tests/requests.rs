@@ -303,7 +303,12 @@ fn a_node_is_edited_field_by_field() {
     type_text(&mut shown, "$ make it");
     shown.press(&["Enter"]);
     let command = Some("make it".to_owned());
-    let edit = PlanEdit::SetDoer { node: leaf.id.clone(), doer: TaskAssignee::Shell, command };
+    let edit = PlanEdit::SetDoer {
+        node: leaf.id.clone(),
+        doer: TaskAssignee::Shell,
+        command,
+        agent: None,
+    };
     assert_eq!(shown.sent(), Some(Command::Edit { edits: vec![edit] }));
     // A name gives the person's own task to somebody else.
     shown.press(&["e", "Tab", "Ctrl-U"]);

@@ -86,8 +86,12 @@ fn owners_dates_and_parts_are_read() {
     edits("assign p2.t1 to Anna", &[], &[assign("p2.t1", "Anna")]);
     edits("Anna Meyer does p2.t1", &[], &[assign("p2.t1", "Anna Meyer")]);
     edits("give it to me", &["p2.t1"], &[assign("p2.t1", "")]);
-    let agent =
-        PlanEdit::SetDoer { node: "p2.t1".into(), doer: TaskAssignee::Agent, command: None };
+    let agent = PlanEdit::SetDoer {
+        node: "p2.t1".into(),
+        doer: TaskAssignee::Agent,
+        command: None,
+        agent: None,
+    };
     edits("give p2.t1 to the agent", &[], &[agent]);
     let due = |node: &str, field, day: &str| PlanEdit::SetDate {
         node: node.into(),

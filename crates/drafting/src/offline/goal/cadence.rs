@@ -258,6 +258,9 @@ fn parse_per_period_at(
         if words.is_any_of(link - 1, &["in", "for", "over", "within", "of", "to", "at", "on"]) {
             return None;
         }
+        if is_session_noun(words, link - 1) {
+            return None;
+        }
         let Some((period, end)) = parse_period(words, link + 1) else { continue };
         let noun = to_singular(words.text_at(link - 1));
         let made = PRODUCED_THINGS.contains(&noun.as_str());
@@ -323,7 +326,13 @@ fn find_next_cadence(
                 continue;
             }
             let (cadence, end) = with_named_days(words, cadence, end);
-            words.mark_used(index..end);
+            // The run of "three runs a week" is what the goal is about.
+            if words.is_any_of(index + 1, &MOVING_NOUNS) && end > index + 2 {
+                words.mark_used(index..index + 1);
+                words.mark_used(index + 2..end);
+            } else {
+                words.mark_used(index..end);
+            }
             return Some(cadence);
         }
     }
@@ -469,11 +478,35 @@ fn parse_plural_days(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence
     if plural { parse_day_list(words, at) } else { None }
 }
 
+/// What people do so many times a week: "three runs a week".
+const MOVING_NOUNS: [&str; 12] = [
+    "run", "runs", "workout", "workouts", "ride", "rides", "swim", "swims", "walk", "walks",
+    "hike", "hikes",
+];
+/// What takes place so many times a week and says nothing more.
+const SESSION_NOUNS: [&str; 8] = [
+    "session",
+    "sessions",
+    "training",
+    "trainings",
+    "practices",
+    "rehearsals",
+    "lesson",
+    "lessons",
+];
+
+/// Returns whether a word is the noun of "three runs a week".
+fn is_session_noun(words: &GoalWords<'_>, index: usize) -> bool {
+    words.is_any_of(index, &MOVING_NOUNS) || words.is_any_of(index, &SESSION_NOUNS)
+}
+
 fn parse_times_per_period(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
     let (times, at) = match words.text_at(index) {
         "once" => (1, index + 1),
         "twice" => (2, index + 1),
-        text if words.is_any_of(index + 1, &["times", "x", "time"]) => {
+        text if words.is_any_of(index + 1, &["times", "x", "time"])
+            || is_session_noun(words, index + 1) =>
+        {
             (round_count(parse_number(text)?), index + 2)
         }
         _ => return None,

@@ -58,6 +58,10 @@ const DESCRIBING: [&str; 12] = [
     "speed",
 ];
 
+/// Nouns of groups that are counted by their people: "a team of 8".
+pub(super) const GROUPS: [&str; 8] =
+    ["team", "department", "group", "class", "crew", "staff", "family", "company"];
+
 /// Finds everything that is counted, and where. The words stay for the other readers: they may be the subject of the
 /// goal.
 pub(super) fn find_counts(words: &GoalWords<'_>) -> Vec<(GoalCount, Range<usize>)> {
@@ -108,12 +112,12 @@ fn count_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalCount, usize)> {
             && !DESCRIBING.contains(&noun);
         return is_noun.then(|| (GoalCount { noun: to_singular(noun), amount }, index + 1));
     }
-    if text == "team" && words.is_any_of(index + 1, &["of"]) {
+    if GROUPS.contains(&text) && words.is_any_of(index + 1, &["of"]) {
         let amount = whole_number(words.text_at(index + 2))?;
         return Some((GoalCount { noun: "person".to_owned(), amount }, index + 3));
     }
     let (amount, next) = amount_at(words, index)?;
-    if bare_people(words, index).is_some() {
+    if bare_people(words, index).is_some() || words.phrase_starts_at(next, "of us") {
         return Some((GoalCount { noun: "person".to_owned(), amount }, next));
     }
     let place = counted_noun(words, next)?;

@@ -37,8 +37,13 @@ pub(super) fn span_in(words: &GoalWords<'_>, index: usize, at: DateContext) -> O
 }
 
 /// "over Christmas" is until New Year, and "over Easter" from Friday to Monday; other holidays are one day.
-pub(super) fn holiday_days(name: &str, found: &DateMatch) -> Option<DateMatch> {
+pub(super) fn holiday_days(
+    words: &GoalWords<'_>,
+    name: &str,
+    found: &DateMatch,
+) -> Option<DateMatch> {
     let DateReading::Day(day) = found.reading else { return Some(found.clone()) };
+    let end = found.end + usize::from(words.is_any_of(found.end, &["weekend", "holidays"]));
     let (before, after) = match name {
         "christmas" | "xmas" => (1, 7),
         "easter" => (2, 1),
@@ -46,7 +51,7 @@ pub(super) fn holiday_days(name: &str, found: &DateMatch) -> Option<DateMatch> {
         _ => return Some(found.clone()),
     };
     let from = day.checked_sub(before.days()).ok()?;
-    Some(DateMatch::from_span(from, day.checked_add(after.days()).ok()?, found.end))
+    Some(DateMatch::from_span(from, day.checked_add(after.days()).ok()?, end))
 }
 
 /// "the summer" after "over".
@@ -126,6 +131,8 @@ fn season_days(
         None => at.today,
     };
     let end = end + usize::from(later.is_some() || year == Some(at.today.year()));
+    // School decides when exactly: "in the summer holidays".
+    let end = end + usize::from(words.is_any_of(end, &["holidays", "vacation", "break"]));
     let (from, to) = season.next_days(today, at.region)?;
     let from = later.map_or(from, |_| season_start(from, to));
     Some(DateMatch::from_span(from, to, end).with_doubt(DateDoubt::Season))

@@ -149,10 +149,10 @@ fn date_after(
             .flatten()
     };
     let season = || date_spans::season_of(words, index, at).filter(|_| lead == "over");
-    if lead == "over"
-        && let Some(found) = named_holiday(words, index, at)
+    if let Some(found) = named_holiday(words, index, at)
+        && (lead == "over" || words.is_any_of(found.end, &["weekend"]))
     {
-        return date_spans::holiday_days(words.text_at(index), &found);
+        return date_spans::holiday_days(words, words.text_at(index), &found);
     }
     if lead != "on" {
         // "at the Christmas market" is no day.
@@ -174,6 +174,9 @@ fn date_after(
 /// A weekday that closes a clause: "finish the report Friday", but not "cook a Sunday roast".
 fn closing_weekday(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let recurs = index > 0 && words.is_any_of(index - 1, &["every", "each", "and", "or"]);
+    if let Some(found) = date_of_week(words, index, at.today).filter(|_| !recurs) {
+        return Some(found);
+    }
     // "Friday 8pm": the time has been read.
     let ends = words.clause_starts_at(index + 1)
         || words.get(index + 1).is_some_and(|word| word.used)
@@ -511,12 +514,38 @@ fn named_day(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<Dat
             let day = parse_weekday(words.text_at(index + 1))?;
             return Some(DateMatch::from_day(next_or_same_weekday(today, day)?, index + 2));
         }
+        _ if date_of_week(words, index, today).is_some() => {
+            return date_of_week(words, index, today);
+        }
         text => match parse_weekday(text) {
             Some(day) => next_weekday(today, day)?,
             None => return named_holiday(words, index, at),
         },
     };
     Some(DateMatch::from_day(day, index + 1))
+}
+
+/// "Friday next week", "Friday of this week", "next week on Friday": the week says which Friday.
+fn date_of_week(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    let week_at = |place: usize| {
+        let weeks = match (words.text_at(place), words.text_at(place + 1)) {
+            ("next", "week") => 1,
+            ("this", "week") => 0,
+            _ => return None,
+        };
+        let monday = today.checked_sub(today.weekday().to_monday_zero_offset().days()).ok()?;
+        monday.checked_add(weeks.weeks()).ok()
+    };
+    let (weekday, monday, end) = if let Some(day) = parse_weekday(words.text_at(index)) {
+        let place = words.skip_fillers(index + 1, &["of", "in"]);
+        (day, week_at(place)?, place + 2)
+    } else {
+        let monday = week_at(index)?;
+        let place = words.skip_fillers(index + 2, &["on"]);
+        (parse_weekday(words.text_at(place))?, monday, place + 1)
+    };
+    let date = monday.checked_add(weekday.to_monday_zero_offset().days()).ok()?;
+    Some(DateMatch::from_day(date, end))
 }
 
 pub(super) fn named_holiday(
@@ -665,6 +694,10 @@ mod tests {
         falls_on("end of July", 2026, 7, 31);
         falls_on("end of the week", 2026, 6, 5);
         falls_on("next week", 2026, 6, 12);
+        falls_on("Friday next week", 2026, 6, 12);
+        falls_on("the Tuesday of next week", 2026, 6, 9);
+        falls_on("next week on Wednesday", 2026, 6, 10);
+        falls_on("Saturday this week", 2026, 6, 6);
         falls_on("next month", 2026, 7, 31);
         falls_on("end of Q3", 2026, 9, 30);
         falls_on("Q2 2027", 2027, 6, 30);

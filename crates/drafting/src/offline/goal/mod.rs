@@ -45,7 +45,7 @@ pub use subject::GoalSubject;
 use planwright_model::Weekday;
 use planwright_model::pattern::is_valid_subtype_name;
 
-use amount::ArticlePolicy;
+use amount::{ArticlePolicy, UnitAmount};
 use cadence::GoalTimeBudget;
 use dates::DateContext;
 use phrases::read_phrases;
@@ -545,9 +545,13 @@ impl Goal {
     /// "for 20 minutes", "a 90-minute workshop": minutes that are not followed by a period.
     fn read_occurrence(&mut self, words: &mut GoalWords<'_>) {
         for index in 0..words.len() {
-            let Some(found) = amount::parse_amount(words, index, ArticlePolicy::Ignored) else {
-                continue;
-            };
+            // "an hour" is a length only beside a rhythm: "an hour every Sunday".
+            let rhythmic = |found: &UnitAmount| words.get(found.end).is_some_and(|word| word.used);
+            let found = amount::parse_amount(words, index, ArticlePolicy::Ignored).or_else(|| {
+                let one = amount::parse_amount(words, index, ArticlePolicy::CountsAsOne);
+                one.filter(rhythmic)
+            });
+            let Some(found) = found else { continue };
             let Some(minutes) = found.unit.in_minutes().map(|unit| unit * found.count) else {
                 continue;
             };

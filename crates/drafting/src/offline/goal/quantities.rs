@@ -131,15 +131,19 @@ fn people_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalPeople, Range<u
         let count = whole(parse_number(count)?)?;
         return Some((GoalPeople { parts: 1, count, noun: "people".to_owned() }, index..index + 1));
     }
-    if text == "team" && words.is_any_of(index + 1, &["of"]) {
+    if super::counts::GROUPS.contains(&text) && words.is_any_of(index + 1, &["of"]) {
         let count = whole(parse_number(words.text_at(index + 2))?)?;
         let start = led_start(words, index, &["our", "my", "a", "the"]);
         return Some((
-            GoalPeople { parts: 1, count, noun: "people in the team".to_owned() },
+            GoalPeople { parts: 1, count, noun: format!("people in the {text}") },
             start..index + 3,
         ));
     }
     let count = whole(parse_number(text)?)?;
+    if words.phrase_starts_at(index + 1, "of us") && count > 1 {
+        let people = GoalPeople { parts: 1, count, noun: "people".to_owned() };
+        return Some((people, index..index + 3));
+    }
     if let Some(start) = super::counts::bare_people(words, index) {
         return Some((GoalPeople { parts: 1, count, noun: "people".to_owned() }, start..index + 1));
     }

@@ -298,7 +298,7 @@ fn date_phrase_at(
         }
         "due" => (DateTrigger::By, words.skip_fillers(index + 1, &["by", "on"])),
         // "our lease ends April 30", "the contract runs out in March".
-        "ends" | "expires" | "closes" if is_contract(words, index) => {
+        "ends" | "end" | "expires" | "expire" | "closes" | "close" if is_contract(words, index) => {
             (DateTrigger::By, words.skip_fillers(index + 1, &["on", "in", "at"]))
         }
         "before" | "befor" => (DateTrigger::Before, index + 1),
@@ -337,9 +337,9 @@ fn date_phrase_at(
     Some((trigger, found))
 }
 
-/// Returns whether what ends is a contract of the person, which everything has to be done before.
+/// Returns whether what ends is a contract of the person or a time to apply, which everything has to be done before.
 fn is_contract(words: &GoalWords<'_>, index: usize) -> bool {
-    const CONTRACTS: [&str; 18] = [
+    const CONTRACTS: [&str; 26] = [
         "lease",
         "contract",
         "notice",
@@ -358,6 +358,14 @@ fn is_contract(words: &GoalWords<'_>, index: usize) -> bool {
         "funding",
         "leave",
         "registration",
+        "registrations",
+        "comments",
+        "application",
+        "applications",
+        "submissions",
+        "entries",
+        "enrollment",
+        "nominations",
     ];
     let start = words.clause_start(index);
     words.contains_word(start..index, &CONTRACTS)

@@ -37,6 +37,8 @@ pub(in super::super) struct AnchorCalendar {
     ratio: f64,
     /// Whether the day is stated as such; what is only due by a day may begin at once.
     is_stated: bool,
+    /// Whether the goal names the last day or the weeks.
+    is_end_stated: bool,
     /// Days before the day at which the work usefully begins.
     usual_lead: u32,
 }
@@ -63,6 +65,7 @@ impl AnchorCalendar {
             reserved,
             ratio,
             is_stated,
+            is_end_stated: inputs.goal.deadline.is_some() || inputs.goal.horizon_weeks.is_some(),
             usual_lead,
         }
     }
@@ -78,7 +81,9 @@ impl AnchorCalendar {
         let Ok(lead) = u32::try_from(-date.days) else {
             let own = !matches!(date.anchor.as_str(), "start" | "end" | LAST);
             let shift = if own { self.shift } else { 0 };
-            return add_days(base, i64::from(date.days) + i64::from(shift));
+            let day = add_days(base, i64::from(date.days) + i64::from(shift));
+            // A look back comes a day early rather than after the last day that the goal names.
+            return if self.is_end_stated && base < self.end { day.min(self.end) } else { day };
         };
         if date.anchor == "start" && self.reserved[0] {
             return base;

@@ -278,8 +278,11 @@ impl<'a> InstanceBuilder<'a> {
             task.prefer.and_then(super::super::blueprint::BlueprintPreference::to_preferred_time);
         let private = usual_hours::is_private(self.inputs.blueprint);
         let needed = opening_hours(task).filter(|_| private);
+        let calendar = &self.inputs.context.calendar;
+        let usual = usual_hours::time_beside_errands(self.inputs.blueprint, calendar)
+            .filter(|_| task.at.is_none() && task.prefer.is_none());
         node.preferred_time =
-            needed.map(|needed| reachable_hours(needed, &self.inputs.context.calendar)).or(wanted);
+            needed.map(|needed| reachable_hours(needed, calendar)).or(wanted).or(usual);
         node.recurrence = task.every.map(|every| self.task_recurrence(every, task, copy.group));
         self.set_dates(&mut node, task);
         if let Some((number, _)) = copy.event_day

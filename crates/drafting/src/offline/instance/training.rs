@@ -6,7 +6,7 @@ use planwright_model::{LinkKind, NodeType, PlanDate, PlanNode, PreferredTime, Ta
 use planwright_plan::sizing::{self, TrainingWeeks};
 use planwright_text::units::format_counted;
 
-use super::super::blueprint::{BlueprintGroup, BlueprintTask, EffortRange};
+use super::super::blueprint::{BlueprintGroup, BlueprintPreference, BlueprintTask, EffortRange};
 use super::link::{InstanceLag, InstanceLink};
 use super::nodes::TaskCopy;
 use super::{InstanceBuilder, SiblingLanes, dates};
@@ -136,8 +136,9 @@ impl<'a> InstanceBuilder<'a> {
         let weights: Vec<u32> = sessions.iter().map(|(_, task)| task.share.unwrap_or(1)).collect();
         let mut inner = SiblingLanes::default();
         let minutes = sizing::training_week(load, &weights);
+        let longest = longest_session(&sessions);
         let last_days = eve.is_some_and(|eve| dates::days_between(first_day, eve) < 10);
-        let days = self.session_days(first_day, days_left, &weights);
+        let days = self.session_days(first_day, days_left, (sessions.len(), longest));
         let mut parts: Vec<_> = sessions.iter().zip(minutes).zip(days).collect();
         parts.sort_by_key(|(_, day)| *day);
         for (((place, task), minutes), day) in parts.into_iter().filter(|((_, own), _)| *own > 0) {
@@ -152,8 +153,14 @@ impl<'a> InstanceBuilder<'a> {
                 // A long run in two halves is two short runs.
                 node.in_one_piece = true;
                 node.not_before = day.map(PlanDate::on_day);
-                if Some(task.share.unwrap_or(1)) == weights.iter().copied().max() {
+                let is_longest = longest
+                    .and_then(|long| sessions.get(long))
+                    .is_some_and(|(long, _)| long == place);
+                // Before the race the days count more than the weekend.
+                if is_longest && day.is_none_or(is_weekend) {
                     node.preferred_time = Some(PreferredTime::Weekends);
+                } else if node.preferred_time == Some(PreferredTime::Weekends) {
+                    node.preferred_time = None;
                 }
                 let range = EffortRange(90, 100, 110).around(minutes);
                 self.plan.efforts.insert(node.id.clone(), range);
@@ -176,8 +183,12 @@ impl<'a> InstanceBuilder<'a> {
 
     /// Returns the days of the sessions of a week, with days of rest in between and the longest session on the weekend;
     /// none if the days that are left hold too few.
-    fn session_days(&self, first: Date, days_left: u32, weights: &[u32]) -> Vec<Option<Date>> {
-        let count = weights.len();
+    fn session_days(
+        &self,
+        first: Date,
+        days_left: u32,
+        (count, longest): (usize, Option<usize>),
+    ) -> Vec<Option<Date>> {
         if count == 0 {
             return Vec::new();
         }
@@ -207,15 +218,11 @@ impl<'a> InstanceBuilder<'a> {
         if dates.len() < count {
             return vec![None; count];
         }
-        let longest = weights.iter().enumerate().max_by_key(|(_, weight)| **weight);
-        let is_weekend =
-            |date: &Date| matches!(Weekday::from_date(*date), Weekday::Sat | Weekday::Sun);
-        let long_day = dates.iter().rposition(is_weekend).unwrap_or(dates.len() - 1);
+        let long_day = dates.iter().rposition(|date| is_weekend(*date)).unwrap_or(dates.len() - 1);
         let long_day = dates.remove(long_day);
         let mut others = dates.into_iter();
-        let is_longest = |place: usize| longest.is_some_and(|(long, _)| long == place);
         (0..count)
-            .map(|place| if is_longest(place) { Some(long_day) } else { others.next() })
+            .map(|place| if longest == Some(place) { Some(long_day) } else { others.next() })
             .collect()
     }
 
@@ -231,6 +238,18 @@ impl<'a> InstanceBuilder<'a> {
             why: "each week's load belongs to its own week".to_owned(),
         });
     }
+}
+
+fn is_weekend(date: Date) -> bool {
+    matches!(Weekday::from_date(date), Weekday::Sat | Weekday::Sun)
+}
+
+/// Returns the place of the session for the weekend: the one that its file wants there, or else the longest.
+fn longest_session(sessions: &[&(usize, &BlueprintTask)]) -> Option<usize> {
+    let on_weekend =
+        |(_, task): &&(usize, &BlueprintTask)| task.prefer == Some(BlueprintPreference::Weekends);
+    let largest = sessions.iter().enumerate().max_by_key(|(_, (_, task))| task.share.unwrap_or(1));
+    sessions.iter().position(on_weekend).or(largest.map(|(place, _)| place))
 }
 
 /// Keeps the sessions with the largest shares of the week, in their order.

@@ -497,7 +497,7 @@ fn read_run(operation: &PlanOperation) -> Result<Option<RunKind>, String> {
         Some("shell") => {
             Some(RunKind::Shell(command.ok_or("a shell task needs a `command`")?.to_owned()))
         }
-        Some("agent") => Some(RunKind::Agent {}),
+        Some("agent") => Some(RunKind::agent()),
         Some("human") => Some(RunKind::Human {}),
         Some(other) => return Err(format!("`doer` is human, agent or shell, not \"{other}\"")),
         None => None,

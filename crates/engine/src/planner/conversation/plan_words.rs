@@ -59,7 +59,10 @@ fn describe_node(talk: &PlanningSlice, node: &PlanNode) -> String {
         add(format!("owner {owner}"));
     }
     match &node.run {
-        Some(RunKind::Agent {}) => add("doer agent".into()),
+        Some(RunKind::Agent(run)) => match run.own_agent() {
+            Some(name) => add(format!("doer agent {name}")),
+            None => add("doer agent".into()),
+        },
         Some(RunKind::Shell(command)) => add(format!("doer shell: {command}")),
         Some(RunKind::Human {}) | None => {}
     }

@@ -38,6 +38,7 @@ impl Planner {
             briefing: redact(&self.goal_briefing(client, talk, now)),
             tools: Vec::new(),
             result_tokens: result_share(client.dialogue.model().info()),
+            agent: None,
         }
     }
 

@@ -183,7 +183,7 @@ impl OutlineBuilder<'_> {
                     node.origin = NodeOrigin::AiAdaptation;
                     node.run = Some(RunKind::Shell(command.to_owned()));
                 }
-                ("agent", _) => node.run = Some(RunKind::Agent {}),
+                ("agent", _) => node.run = Some(RunKind::agent()),
                 ("human", _) => node.run = None,
                 _ => {}
             }

@@ -71,7 +71,7 @@ impl Planner {
 
 fn give_to_person(outline: &mut PlanOutline) {
     for node in &mut outline.nodes {
-        if matches!(node.run, Some(RunKind::Agent {})) {
+        if matches!(node.run, Some(RunKind::Agent(_))) {
             node.run = None;
         }
     }

@@ -99,7 +99,7 @@ async fn work_on_software_stays_with_the_agent() {
         call(&tool, arguments)
     });
     let talk = Talk::with_model("add OAuth login to our web app", client).await;
-    assert_eq!(row(&talk, "Write the login").run, Some(RunKind::Agent {}));
+    assert_eq!(row(&talk, "Write the login").run, Some(RunKind::agent()));
 }
 
 #[tokio::test]

@@ -9,7 +9,9 @@ use jiff::tz::TimeZone;
 use crate::glyphs::task_glyph;
 use crate::theme::ThemeRole;
 use crate::widgets::short_plan_name;
-use planwright_model::{Actor, ExitCriterion, RunKind, ScheduledBlock, TaskId, TaskNode};
+use planwright_model::{
+    Actor, ExitCriterion, RunKind, ScheduledBlock, TaskId, TaskNode, agent_title,
+};
 use planwright_state::{SessionState, SkipRoots, TaskRow, TaskStatus};
 use planwright_text::{clean_text, dates, reveal_hidden, units, wrap_exact, wrap_words};
 
@@ -107,9 +109,9 @@ fn doer(node: &TaskNode) -> &str {
     if let Some(owner) = node.other_owner() {
         return owner;
     }
-    match node.run {
+    match &node.run {
         RunKind::Human {} => "yours",
-        RunKind::Agent {} => "agent",
+        RunKind::Agent(run) => run.own_agent().map_or("agent", agent_title),
         RunKind::Shell(_) => "command",
     }
 }

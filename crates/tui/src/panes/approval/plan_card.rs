@@ -467,6 +467,7 @@ fn key_texts(row: &AnswerRow, cx: &PaneContext<'_>) -> (String, String) {
     match row.action {
         KeyAction::Yes => {
             let words = first_task_text(cx).or_else(|| starts_now_text(cx.state));
+            let words = words.filter(|_| !cx.state.desk.is_ticket());
             (label, words.unwrap_or(given))
         }
         KeyAction::RequestChanges => (label, "in your own words".to_owned()),

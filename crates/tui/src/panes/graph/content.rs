@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use planwright_model::{LinkKind, RunKind, TaskLink, TaskNode};
+use planwright_model::{LinkKind, RunKind, TaskLink, TaskNode, agent_title};
 use planwright_state::{SessionState, TaskRow, TaskStatus};
 use planwright_text::{display_width, units};
 
@@ -37,8 +37,9 @@ pub(crate) fn task_worker(node: &TaskNode) -> &str {
         return owner;
     }
     match &node.run {
-        RunKind::Agent {} if node.agent_role == planwright_model::task::DEFAULT_ROLE => "agent",
-        RunKind::Agent {} => &node.agent_role,
+        RunKind::Agent(run) if !run.is_built_in() => agent_title(&run.with),
+        RunKind::Agent(_) if node.agent_role == planwright_model::task::DEFAULT_ROLE => "agent",
+        RunKind::Agent(_) => &node.agent_role,
         RunKind::Shell(_) => "command",
         RunKind::Human {} => "you",
     }
@@ -110,7 +111,7 @@ fn worker_text(state: &SessionState, node: &TaskNode) -> String {
         RunKind::Shell(command) => {
             format!("command: {}", command.lines().next().unwrap_or_default())
         }
-        RunKind::Agent {} => match state.tasks.get(&node.id).map_or(0, |row| row.steps) {
+        RunKind::Agent(_) => match state.tasks.get(&node.id).map_or(0, |row| row.steps) {
             0 => task_worker(node).to_owned(),
             steps => format!("{}, step {steps}", task_worker(node)),
         },

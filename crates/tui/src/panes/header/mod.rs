@@ -37,7 +37,7 @@ impl Pane for HeaderPane {
         line.put(&format!(" {} ", badge.label()), cx.style(badge.role())).skip(2);
         let facts = fit_facts(header_facts(badge, cx), display_width(&title), line.cells_left());
         line.put_right(&join_facts(&facts, cx));
-        let room = line.cells_left().saturating_sub(2);
+        let room = line.cells_left();
         let title = if display_width(&title) <= room {
             title
         } else {
