@@ -34,7 +34,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 34] = [
     "theme",
     "ascii",
     "reduced_motion",
