@@ -422,7 +422,11 @@ impl PlanningSlice {
             PlanningEvent::ChangePutBack { put_back, what, draft, .. } => {
                 self.apply_put_back(put_back, what, draft);
             }
-            PlanningEvent::Undone { again } => return self.apply_undo(*again),
+            PlanningEvent::Undone { again } => {
+                // What was reported about requests is about the draft that is gone.
+                self.reports.clear();
+                return self.apply_undo(*again);
+            }
             PlanningEvent::RequestsReported { reports } => self.reports.clone_from(reports),
             PlanningEvent::ConversationOpened { opening } => {
                 self.conversation = Some(Arc::new(AgentConversation::new((**opening).clone())));
