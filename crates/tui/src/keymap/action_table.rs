@@ -139,7 +139,7 @@ actions! {
     RemoveSession "remove_session" Home Decide ["Delete"] "dismiss or remove, asks";
     TodayDone "today_done" Today Decide ["d"] "done";
     TodaySkip "today_skip" Today Decide ["S"] "skip";
-    TodayLater "today_later" Today Decide ["w"] "when: at another time";
+    TodayLater "today_later" Today Decide ["w"] "when: move it";
 
     NextDivergence "next_divergence" Compare Look ["n"] "next difference";
     PreviousDivergence "previous_divergence" Compare Look ["N"] "previous difference";

@@ -219,12 +219,20 @@ fn two_runs_side_by_side() {
 }
 
 #[test]
-fn a_fork_is_named_with_what_it_took_over() {
+fn a_fork_is_named_by_the_run_it_comes_from() {
     let mut screen = CompareScreen::new(two_runs(), None, &settings()).unwrap();
-    press(&mut screen, &["="]);
     let text = text_of(&draw(&mut screen, 120, 40));
-    assert!(text.contains("B fork of A"), "{text}");
-    assert!(text.contains("✓ reused"), "{text}");
+    assert!(text.contains("B fork of A at event 14"), "{text}");
+    assert!(text.contains("+ Collect seed inputs"), "{text}");
+}
+
+/// Both commands begin alike, and one is longer than its line.
+#[test]
+fn the_first_difference_is_in_sight_where_commands_are_cut() {
+    for (width, height) in [(100, 30), (120, 40)] {
+        let text = text_of(&draw(&mut screen(&Arc::default()), width, height));
+        assert!(text.contains("-rss_limit_mb"), "{text}");
+    }
 }
 
 #[test]
