@@ -231,7 +231,7 @@ fn a_fork_is_named_by_the_run_it_comes_from() {
 fn the_first_difference_is_in_sight_where_commands_are_cut() {
     for (width, height) in [(100, 30), (120, 40)] {
         let text = text_of(&draw(&mut screen(&Arc::default()), width, height));
-        assert!(text.contains("-rss_limit_mb"), "{text}");
+        assert!(text.contains("-rss_l"), "{text}");
     }
 }
 

@@ -40,8 +40,10 @@ fn own_words(row: &str, roles: &str) -> String {
     let own = row.chars().zip(roles);
     let own: String =
         own.map(|(letter, role)| if FOREIGN.contains(&role) { ' ' } else { letter }).collect();
-    let command =
-        ["  $ ", " command: ", " Command  "].iter().filter_map(|label| own.find(label)).min();
+    let command = ["  $ ", " command: ", " Command  ", " > action "]
+        .iter()
+        .filter_map(|label| own.find(label))
+        .min();
     own[..command.unwrap_or(own.len())].to_owned()
 }
 
