@@ -8,6 +8,7 @@ mod commands;
 mod planning;
 mod program;
 mod running;
+mod second_run;
 
 use std::path::PathBuf;
 
