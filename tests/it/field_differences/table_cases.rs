@@ -104,6 +104,11 @@ pub(super) const TABLE_CASES: &[FieldCase] = &[
         "[[tasks]]\nid = \"a\"\ndescription = \"Find out what notes.txt says\"\n+ run = { agent = {} }\n- run = { shell = \"true\" }\n",
     ),
     case(
+        "Agent.with",
+        Agent,
+        "[[tasks]]\nid = \"a\"\ndescription = \"Find out what notes.txt says\"\n+ run = { agent = { with = \"nobody\" } }\n- run = { agent = {} }\n",
+    ),
+    case(
         "Secret.command",
         PROGRAM,
         "[[tasks]]\nid = \"a\"\nrun = { shell = \"echo hunter-two-long; echo x$PASS > said\" }\n+ secrets = { PASS = { command = [\"echo\", \"hunter-two-long\"] } }\n- secrets = { PASS = \"CI_TOKEN\" }\n",
