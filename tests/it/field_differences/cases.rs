@@ -3,7 +3,11 @@
 use super::FieldCase;
 use super::observers::{FieldObserver, PROGRAM};
 
-const fn case(field: &'static str, observer: FieldObserver, plan: &'static str) -> FieldCase {
+pub(super) const fn case(
+    field: &'static str,
+    observer: FieldObserver,
+    plan: &'static str,
+) -> FieldCase {
     FieldCase { field, observer, plan }
 }
 
