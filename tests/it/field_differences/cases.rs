@@ -336,6 +336,12 @@ pub(super) const CASES: &[FieldCase] = &[
         PROGRAM,
         "[[tasks]]\nid = \"a\"\n+ run = { shell = \"touch ran\" }\n- run = { human = {} }\n",
     ),
+    // What an agent that is set up does with a task is in `own_agents`; here nobody is set up.
+    case(
+        "Agent.with",
+        PROGRAM,
+        "[[tasks]]\nid = \"a\"\n+ run = { agent = { with = \"claude\" } }\n- run = { agent = {} }\n",
+    ),
     case(
         "Task.group",
         Program { args: &["some"], runs: 1 },
