@@ -41,7 +41,11 @@ pub(crate) fn forward_answers(store: &Store, handle: &mut SessionHandle) {
             handle.left_answers.push((*id, answer.action));
         }
     }
-    tokio::spawn(forwarder.run(before));
+    // A thread of its own sleeps between two looks; a task would wake up the whole runtime for each of them.
+    let watching = std::thread::Builder::new().name("inbox-watch".into());
+    if let Err(error) = watching.spawn(move || forwarder.run(before)) {
+        tracing::error!(%error, "nobody looks into the inbox");
+    }
 }
 
 /// Reads the inbox of one session. Letters stay there until they are journaled, so it remembers which ones it has passed on.
@@ -53,13 +57,13 @@ struct LetterForwarder {
 }
 
 impl LetterForwarder {
-    async fn run(mut self, before: Vec<LeftCommand>) {
+    fn run(mut self, before: Vec<LeftCommand>) {
         let mut found = before;
         let mut life_due = Instant::now() + LIFE_INTERVAL;
         loop {
             let Some(letters) = self.letters.upgrade() else { return };
             for letter in found {
-                if letters.send(letter).await.is_err() {
+                if letters.blocking_send(letter).is_err() {
                     return;
                 }
             }
@@ -67,25 +71,12 @@ impl LetterForwarder {
                 return;
             }
             drop(letters);
-            tokio::time::sleep(HOLDER_POLL_INTERVAL).await;
-            let shows_life = Instant::now() >= life_due;
-            if shows_life {
+            std::thread::sleep(HOLDER_POLL_INTERVAL);
+            if Instant::now() >= life_due {
                 life_due = Instant::now() + LIFE_INTERVAL;
+                self.show_sign_of_life();
             }
-            let looked = tokio::task::spawn_blocking(move || {
-                if shows_life {
-                    self.show_sign_of_life();
-                }
-                let found = self.new_commands();
-                (self, found)
-            });
-            match looked.await {
-                Ok(looked) => (self, found) = looked,
-                Err(error) => {
-                    tracing::error!(%error, "nobody looks into the inbox any more");
-                    return;
-                }
-            }
+            found = self.new_commands();
         }
     }
 

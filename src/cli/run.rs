@@ -12,7 +12,7 @@ use super::guard::{refuse_model, require_person};
 use super::plan;
 use super::resume_screen::{ResumeChanges, resume_named_session};
 use super::session::{ResumeRequest, block_on, require_screen, show_or_follow};
-use super::{CliExit, CliProblem, SharedArgs};
+use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::otlp_feed::SpanCollector;
 use crate::app::{App, ReadyPlan, session_history};
 use crate::headless::PresetAnswers;
@@ -124,7 +124,9 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
             selection.only = Some(failed_tasks(&app.open_store()?, &args.what)?);
         }
         let (params, _) = split_params(&args.words);
-        let ready = runnable_part(&app, Path::new(&args.what), args.infer, &selection, &params)?;
+        let path = Path::new(&args.what);
+        let ready = runnable_part(&app, path, args.infer, &selection, &params)
+            .inspect_err(|_| print_refusal(&app, args, &params))?;
         refuse_missing_dependencies(shared, args, &ready)?;
         refuse_missing_terminal(shared, &ready)?;
         let workspace = match &args.workspace {
@@ -186,6 +188,24 @@ fn failed_tasks(store: &Store, file: &str) -> anyhow::Result<Vec<String>> {
 /// Reads a plan and refuses what could not run or must not be kept.
 pub(super) fn runnable_plan(app: &App, path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
     runnable_part(app, path, infer, &TaskSelection::default(), &BTreeMap::new())
+}
+
+/// Prints where a plan file is wrong, for those who asked for annotations.
+fn print_refusal(app: &App, args: &RunArgs, params: &BTreeMap<String, String>) {
+    let path = Path::new(&args.what);
+    // Standard input can be read once only, and has no lines that a page could show.
+    if args.what == "-" {
+        return;
+    }
+    if let Err(error) = read_plan_file(path, params, &app.redactor()) {
+        let mut out = StdoutWriter::new();
+        for line in args.reports.refusal_annotations(path, &error) {
+            // Who closed the output wants nothing more; the error itself comes after.
+            if out.write_line(&line).is_err() {
+                return;
+            }
+        }
+    }
 }
 
 /// The same for the tasks of it that were chosen.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
+use planwright_model::{Severity, Violation};
+use planwright_plan::plan_file::PlanFileError;
 use planwright_state::{SessionState, SkipRoots, TaskRow, TaskStatus};
 use planwright_text::{clean_line, clean_text, units};
 
@@ -56,6 +58,26 @@ impl ReportArgs {
         }
         Ok(if self.github { github_annotations(state) } else { Vec::new() })
     }
+
+    /// The annotations for a plan file that cannot run, where they are wanted: one at each of its mistakes.
+    pub(crate) fn refusal_annotations(&self, path: &Path, error: &PlanFileError) -> Vec<String> {
+        if !self.github {
+            return Vec::new();
+        }
+        let file = annotation_property(&path.to_string_lossy());
+        let at = |violation: &Violation| {
+            let line = violation.line.map_or(String::new(), |line| format!(",line={line}"));
+            let column = violation.column.map_or(String::new(), |column| format!(",col={column}"));
+            let text = format!("{}\n{}", violation.message, violation.suggested_fix);
+            format!("::error file={file}{line}{column}::{}", annotation_text(text.trim_end()))
+        };
+        match error.violations() {
+            [] => vec![format!("::error file={file}::{}", annotation_text(&error.to_string()))],
+            violations => {
+                violations.iter().filter(|one| one.severity != Severity::Warning).map(at).collect()
+            }
+        }
+    }
 }
 
 fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
@@ -93,10 +115,19 @@ fn seconds(millis: u64) -> String {
     format!("{}.{:03}", millis / 1000, millis % 1000)
 }
 
+/// Whether a task failed and the plan allows it to: the run is no failure because of it, and no report says so.
+fn is_allowed_failure(state: &SessionState, task: usize) -> bool {
+    state.tasks.row(task).status == TaskStatus::Failed && state.tasks.is_tolerated(task)
+}
+
 /// One suite with one case for each task.
 pub(crate) fn junit_report(state: &SessionState) -> String {
     let counts = state.tasks.status_counts();
-    let unrun = counts.total() - counts.done - counts.failed;
+    let failed = (0..state.tasks.len())
+        .filter(|task| state.tasks.row(*task).status == TaskStatus::Failed)
+        .filter(|task| !is_allowed_failure(state, *task))
+        .count() as u32;
+    let unrun = counts.total() - counts.done - failed;
     let skips = SkipRoots::from_tasks(&state.tasks);
     let (mut cases, mut total) = (String::new(), 0);
     for task in 0..state.tasks.len() {
@@ -107,6 +138,11 @@ pub(crate) fn junit_report(state: &SessionState) -> String {
         let group = if group.is_empty() { state.session.title.as_str() } else { group };
         let inside = match row.status {
             TaskStatus::Done => String::new(),
+            TaskStatus::Failed if state.tasks.is_tolerated(task) => format!(
+                "<skipped message=\"failed, as the plan allows: {}\"/><system-out>{}</system-out>",
+                escape_xml(failure_message(row)),
+                escape_xml(&output_tail(row))
+            ),
             TaskStatus::Failed => format!(
                 "<failure message=\"{}\">{}</failure>",
                 escape_xml(failure_message(row)),
@@ -130,7 +166,7 @@ pub(crate) fn junit_report(state: &SessionState) -> String {
     let figures = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{unrun}\" time=\"{}\"",
         counts.total(),
-        counts.failed,
+        failed,
         seconds(total)
     );
     format!(
@@ -157,6 +193,9 @@ pub(crate) fn markdown_summary(state: &SessionState) -> String {
             TaskStatus::Skipped(reason) => {
                 format!("skipped {}", state.describe_skip(&skips, task, reason))
             }
+            TaskStatus::Failed if state.tasks.is_tolerated(task) => {
+                "failed, as the plan allows".to_owned()
+            }
             status => status.label().to_owned(),
         };
         let took = std::time::Duration::from_millis(row.took_ms);
@@ -180,19 +219,31 @@ pub(crate) fn markdown_summary(state: &SessionState) -> String {
     text
 }
 
-/// A line for each task that failed, as GitHub Actions reads it from the output of a step.
+/// The text of an annotation, in one line.
+fn annotation_text(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A property of an annotation, such as its title.
+fn annotation_property(text: &str) -> String {
+    annotation_text(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// A line for each task that failed, as GitHub Actions reads it from the output of a step. What the plan allows to fail is
+/// a warning.
 pub(crate) fn github_annotations(state: &SessionState) -> Vec<String> {
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    let failed = state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed);
-    failed
-        .map(|(id, row)| {
-            let title = property(&format!("{} failed", clean_line(state.title_by_id(id))));
+    let failed = (0..state.tasks.len())
+        .filter(|task| state.tasks.row(*task).status == TaskStatus::Failed)
+        .map(|task| {
+            let row = state.tasks.row(task);
+            let level = if is_allowed_failure(state, task) { "warning" } else { "error" };
+            let title = format!("{} failed", clean_line(state.task_title(task)));
             let message = clean_line(failure_message(row)).into_owned();
             let text = format!("{message}\n{}", output_tail(row));
-            format!("::error title={title}::{}", data(text.trim_end()))
-        })
-        .collect()
+            let text = annotation_text(text.trim_end());
+            format!("::{level} title={}::{text}", annotation_property(&title))
+        });
+    failed.collect()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod desk;
 mod planning;
 mod program;
 mod running;
+mod second_run;
 
 use std::path::PathBuf;
 

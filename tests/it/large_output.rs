@@ -58,6 +58,26 @@ fn at_full_speed_everything_is_kept_in_order() {
 }
 
 #[test]
+fn of_more_than_the_cap_beginning_and_end_are_kept_and_one_line_counts_the_rest() {
+    let place = Place::new();
+    std::fs::write(place.dir.path().join("config.toml"), "output_cap_mb = 1\n").unwrap();
+    let lines = 60_000;
+    let records = run(&place, &printing("line", lines));
+    let ended = records.iter().find(|record| record["event"]["body"]["kind"] == "concluded");
+    let body = &ended.unwrap()["event"]["body"];
+    let log = text(&place.run(&["logs", "last", "loud"]).stdout);
+    let gaps: Vec<&str> = log.lines().filter(|line| line.contains("not kept")).collect();
+    assert_eq!(gaps.len(), 1, "{gaps:?}");
+    let kept: usize =
+        log.lines().filter(|line| line.starts_with("line ")).map(|it| it.len() + 1).sum();
+    let printed = body["output_bytes"].as_u64().unwrap();
+    assert_eq!(kept as u64 + body["dropped_bytes"].as_u64().unwrap(), printed, "{body}");
+    let found = numbers(&log, "line");
+    assert_eq!((found.first(), found.last()), (Some(&0), Some(&(lines - 1))));
+    assert!(found.is_sorted() && found.len() < lines, "{}", found.len());
+}
+
+#[test]
 fn both_streams_at_full_speed_keep_the_order_of_each_and_one_stream_that_of_both() {
     let lines = megabytes(4) * 5_000;
     let place = Place::new();

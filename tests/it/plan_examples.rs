@@ -87,3 +87,30 @@ fn the_example_of_a_runbook_waits_for_people() {
     assert_eq!(written(&place, "state.txt"), "looking at shop\n");
     assert!(!place.work().join("health.txt").exists(), "nothing is done before somebody decides");
 }
+
+#[test]
+fn every_plan_in_the_documentation_is_a_valid_one() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/plan-file.md")).unwrap();
+    let plans: Vec<&str> =
+        page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(plans.len() >= 10, "{}", plans.len());
+    let place = Place::new();
+    for plan in plans {
+        let output = place.run(&["check", &place.plan(plan)]);
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{plan}\n{said}");
+        assert!(!said.contains("note[") && !said.contains("warning["), "{plan}\n{said}");
+    }
+}
+
+#[test]
+fn the_examples_of_a_first_plan_and_of_a_release_run() {
+    let place = Place::new();
+    let output = place.run(&["run", &example("hello.toml"), "--headless", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let output = place.run(&["run", &example("release.toml"), "--headless", "--yes"]);
+    assert_eq!(output.status.code(), Some(3), "a key is for a person: {}", text(&output.stderr));
+    let cyclic = place.run(&["check", &example("cyclic.toml")]);
+    assert_eq!(cyclic.status.code(), Some(2), "{}", text(&cyclic.stdout));
+}

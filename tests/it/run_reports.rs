@@ -68,6 +68,48 @@ fn a_job_of_github_actions_gets_junit_annotations_a_summary_and_exit_1() {
     assert!(page.contains("| Ship | skipped") && page.contains("### Test"), "{page}");
 }
 
+#[test]
+fn what_a_plan_allows_to_fail_is_a_warning_and_no_failure_of_the_report() {
+    let place = Place::new();
+    let junit = place.dir.path().join("junit.xml");
+    let path = place.plan(
+        "[[tasks]]\nid = \"lint\"\nrun = { shell = \"echo two hints; exit 1\" }\ncontinue_on_error = true\n",
+    );
+    let mut command = place.command(&["run", &path, "--yes", "--github"]);
+    let summary = place.dir.path().join("summary.md");
+    command.args(["--junit", junit.to_str().unwrap(), "--summary", summary.to_str().unwrap()]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let file = std::fs::File::open(&junit).unwrap();
+    let report = junit_parser::from_reader(std::io::BufReader::new(file)).unwrap();
+    assert_eq!((report.tests, report.failures, report.skipped), (1, 0, 1));
+    let TestStatus::Skipped(skipped) = &report.suites[0].cases[0].status else { panic!() };
+    assert_eq!(skipped.message, "failed, as the plan allows: exit 1");
+    let printed = text(&output.stdout);
+    assert!(printed.contains("\n::warning title=lint failed::exit 1%0Atwo hints"), "{printed}");
+    assert!(!printed.contains("::error"), "{printed}");
+    let summary = std::fs::read_to_string(summary).unwrap();
+    assert!(summary.contains("| lint | failed, as the plan allows |"), "{summary}");
+}
+
+#[test]
+fn a_plan_that_cannot_run_is_annotated_at_each_of_its_mistakes() {
+    let place = Place::new();
+    let path = place.plan(
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\nretrys = 1\n[[tasks]]\nid = \"b\"\nrun = { shell = \"true\" }\ntimeout = \"soon\"\n",
+    );
+    let output = place.run(&["run", &path, "--yes", "--github"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), 2, "{printed}");
+    assert!(lines[0].starts_with("::error file=") && lines[0].contains("plan.toml,line=4,col=1::"));
+    assert!(lines[0].contains("retries"), "{printed}");
+    assert!(lines[1].contains("plan.toml,line=8,col="), "{printed}");
+    let quiet = place.run(&["run", &path, "--yes"]);
+    assert_eq!(text(&quiet.stdout), "", "only who asks for annotations gets them");
+}
+
 /// Three tasks fail, and ninety-nine others depend on each of them.
 fn three_roots() -> String {
     let mut plan = "title = \"Wide\"\n".to_owned();

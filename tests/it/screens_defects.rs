@@ -54,6 +54,49 @@ fn every_title_is_on_the_screen_when_a_plan_is_approved() {
     assert_restored(&raw);
 }
 
+/// Pages through the draft of a goal, approves it, and checks that every title was on the screen before.
+fn read_every_title(rows: u16, cols: u16) {
+    let place = Place::new();
+    let goal = "launch a newsletter in 6 weeks";
+    let mut terminal =
+        Terminal::start(&place, &["--provider", "offline", "plan", goal], rows, cols);
+    terminal.shows("one question");
+    terminal.press_while("S", |text| !text.contains("approve this plan?"));
+    let mut read = String::new();
+    loop {
+        let page = terminal.text();
+        read.push_str(&page);
+        terminal.press_while("\x1b[6~", |_| false);
+        if terminal.text() == page {
+            break;
+        }
+    }
+    terminal.press_while("a", |text| text.contains("approve this plan?"));
+    terminal.shows("ACTIVE");
+    let shown = place.run(&["sessions", "show", "last", "--json"]);
+    let shown: serde_json::Value = serde_json::from_str(&stdout(&shown)).unwrap();
+    let tasks = shown["tasks"].as_array().unwrap();
+    assert!(tasks.len() > 10, "{shown}");
+    for task in tasks {
+        let title = task["title"].as_str().unwrap();
+        assert!(read.contains(title), "{title:?} was not on the screen:\n{read}");
+    }
+    terminal.keys("q");
+    let (_, raw) = terminal.end();
+    assert_restored(&raw);
+}
+
+/// 0.3.0: the titles of 16 of 17 tasks of a planned goal were on no line of the screen that asked for approval.
+#[test]
+fn every_title_of_a_goal_is_read_before_it_is_approved_at_120x40() {
+    read_every_title(40, 120);
+}
+
+#[test]
+fn every_title_of_a_goal_is_read_before_it_is_approved_at_80x24() {
+    read_every_title(24, 80);
+}
+
 /// 0.3.0: `b` asked for ideas and killed the card; no key answered it any more.
 #[test]
 fn asking_for_ideas_leaves_the_question_open() {

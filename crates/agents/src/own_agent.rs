@@ -42,6 +42,11 @@ impl OwnAgent {
         self.product.title().unwrap_or(&self.name)
     }
 
+    /// Who reads files for it.
+    pub(crate) fn file_reading(&self) -> FileReading {
+        KnownAgent::of(self.product).map_or(FileReading::ThroughUs, |known| known.reading)
+    }
+
     /// How the person signs in with it.
     pub fn sign_in_hint(&self) -> String {
         let program = KnownAgent::of(self.product).map(|known| known.program);
@@ -69,6 +74,14 @@ pub enum SessionLoading {
     Broken,
 }
 
+/// Who reads files for an agent. Both see the same files: what it may see is the sandbox's business.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileReading {
+    ThroughUs,
+    /// It takes our answer that a file is not there for a failure, and could create none.
+    Itself,
+}
+
 /// What is known about an agent that people have.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownAgent {
@@ -86,6 +99,7 @@ pub struct KnownAgent {
     /// Hosts that it needs to reach its maker's models.
     pub hosts: &'static [&'static str],
     pub loading: SessionLoading,
+    pub reading: FileReading,
 }
 
 /// The agents that are known, in the order in which they are listed.
@@ -99,6 +113,7 @@ const KNOWN: [KnownAgent; 6] = [
         settings: &[".claude", ".claude.json", ".config/claude", ".cache/claude-cli-nodejs"],
         hosts: &["api.anthropic.com", "console.anthropic.com", "claude.ai"],
         loading: SessionLoading::AsOffered,
+        reading: FileReading::ThroughUs,
     },
     KnownAgent {
         product: AgentProduct::Codex,
@@ -109,6 +124,7 @@ const KNOWN: [KnownAgent; 6] = [
         settings: &[".codex"],
         hosts: &["api.openai.com", "auth.openai.com", "chatgpt.com"],
         loading: SessionLoading::AsOffered,
+        reading: FileReading::ThroughUs,
     },
     KnownAgent {
         product: AgentProduct::Gemini,
@@ -124,6 +140,7 @@ const KNOWN: [KnownAgent; 6] = [
             "accounts.google.com",
         ],
         loading: SessionLoading::Broken,
+        reading: FileReading::Itself,
     },
     KnownAgent {
         product: AgentProduct::Goose,
@@ -134,6 +151,7 @@ const KNOWN: [KnownAgent; 6] = [
         settings: &[".config/goose", ".local/share/goose", ".local/state/goose"],
         hosts: &["api.openai.com", "api.anthropic.com", "generativelanguage.googleapis.com"],
         loading: SessionLoading::AsOffered,
+        reading: FileReading::ThroughUs,
     },
     KnownAgent {
         product: AgentProduct::Opencode,
@@ -149,6 +167,7 @@ const KNOWN: [KnownAgent; 6] = [
         ],
         hosts: &["opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com"],
         loading: SessionLoading::AsOffered,
+        reading: FileReading::ThroughUs,
     },
     KnownAgent {
         product: AgentProduct::Qwen,
@@ -159,6 +178,7 @@ const KNOWN: [KnownAgent; 6] = [
         settings: &[".qwen"],
         hosts: &["chat.qwen.ai", "portal.qwen.ai", "dashscope.aliyuncs.com"],
         loading: SessionLoading::AsOffered,
+        reading: FileReading::ThroughUs,
     },
 ];
 

@@ -308,20 +308,73 @@ fn stop_word_language(goal: &Goal) -> Option<&'static str> {
                 "wochen",
                 "woche",
                 "organisieren",
+                "planen",
+                "lernen",
+                "kaufen",
+                "schreiben",
+                "bauen",
+                "finden",
+                "vorbereiten",
+                "umziehen",
+                "renovieren",
+                "hochzeit",
+                "wohnung",
+                "haus",
+                "am",
             ],
         ),
         (
             "French",
             &[
-                "le", "les", "une", "pour", "avec", "dans", "je", "mon", "ma", "et", "du", "jusqu",
+                "le",
+                "les",
+                "une",
+                "pour",
+                "avec",
+                "dans",
+                "je",
+                "mon",
+                "ma",
+                "et",
+                "du",
+                "jusqu",
                 "semaines",
+                "la",
+                "apprendre",
+                "organiser",
+                "écrire",
+                "acheter",
+                "préparer",
+                "trouver",
+                "mariage",
+                "maison",
+                "à",
             ],
         ),
         (
             "Spanish",
             &[
-                "el", "los", "una", "para", "con", "mi", "hasta", "y", "del", "semanas", "quiero",
+                "el",
+                "los",
+                "una",
+                "para",
+                "con",
+                "mi",
+                "hasta",
+                "y",
+                "del",
+                "semanas",
+                "quiero",
                 "en",
+                "la",
+                "aprender",
+                "organizar",
+                "escribir",
+                "comprar",
+                "preparar",
+                "encontrar",
+                "boda",
+                "casa",
             ],
         ),
         (
@@ -339,6 +392,15 @@ fn stop_word_language(goal: &Goal) -> Option<&'static str> {
                 "settimane",
                 "voglio",
                 "di",
+                "la",
+                "imparare",
+                "organizzare",
+                "scrivere",
+                "comprare",
+                "preparare",
+                "trovare",
+                "matrimonio",
+                "casa",
             ],
         ),
         (
@@ -455,7 +517,19 @@ mod tests {
         let german = read("Umzug nach Berlin bis Ende Februar organisieren").notes;
         assert_eq!(german.len(), 1);
         assert!(german[0].starts_with("This looks like German."), "{german:?}");
-        assert!(read("ギターを練習する").notes[0].contains("Japanese"));
+        for (text, language) in [
+            ("Hochzeit am 12. Juni planen", "German"),
+            ("apprendre la guitare", "French"),
+            ("comprar una casa", "Spanish"),
+            ("imparare la chitarra", "Italian"),
+            ("ギターを練習する", "Japanese"),
+        ] {
+            let notes = read(text).notes;
+            assert!(notes.first().is_some_and(|note| note.contains(language)), "{text}: {notes:?}");
+        }
+        for text in ["move to La Paz", "learn am radio", "buy a casa bella lamp for my house"] {
+            assert!(read(text).notes.is_empty(), "{text}");
+        }
         assert!(read("launch a newsletter").notes.is_empty());
     }
 }

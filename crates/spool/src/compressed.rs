@@ -42,6 +42,15 @@ impl SpoolGap {
     }
 }
 
+/// Where reading from a piece on begins: what was not kept is told at its beginning only, so that whoever reads piece by piece is
+/// told once.
+pub(crate) fn first_kept_offset(path: &Path, offset: u64) -> Result<u64, SpoolError> {
+    let mut file = File::open(path).map_err(|source| io_error(path, source))?;
+    let (gap, _) = read_footer(&mut file, path)?;
+    let end = gap.at + gap.bytes;
+    Ok(if gap.at < offset && offset < end { end } else { offset })
+}
+
 /// The name of a spool once it is compressed.
 pub(crate) fn compressed_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -116,8 +125,8 @@ pub(crate) fn open_compressed(
     Ok(Box::new(content))
 }
 
-/// How much of a frame is before a piece, and where that frame stands in the file.
-fn find_frame(file: &mut File, path: &Path, offset: u64) -> Result<(u64, u64), SpoolError> {
+/// What is missing in a compressed spool, and where the end of its index stands.
+fn read_footer(file: &mut File, path: &Path) -> Result<(SpoolGap, u64), SpoolError> {
     let fail = |source| io_error(path, source);
     let size = file.metadata().map_err(fail)?.len();
     let damaged = || SpoolError::Damaged { path: path.to_owned(), at: size };
@@ -126,6 +135,14 @@ fn find_frame(file: &mut File, path: &Path, offset: u64) -> Result<(u64, u64), S
         at: read_number(file, footer_at).map_err(fail)?,
         bytes: read_number(file, footer_at + 8).map_err(fail)?,
     };
+    Ok((gap, footer_at))
+}
+
+/// How much of a frame is before a piece, and where that frame stands in the file.
+fn find_frame(file: &mut File, path: &Path, offset: u64) -> Result<(u64, u64), SpoolError> {
+    let fail = |source| io_error(path, source);
+    let (gap, footer_at) = read_footer(file, path)?;
+    let damaged = || SpoolError::Damaged { path: path.to_owned(), at: footer_at + FOOTER };
     let entries = read_number(file, footer_at + 16).map_err(fail)?;
     let index_size = entries.checked_mul(ENTRY as u64).ok_or_else(damaged)?;
     let index_at = footer_at.checked_sub(index_size).ok_or_else(damaged)?;

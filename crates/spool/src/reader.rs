@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::SpoolError;
-use crate::compressed::{compressed_path, open_compressed};
+use crate::compressed::{compressed_path, first_kept_offset, open_compressed};
 use crate::format::{HEADER, MAGIC, PieceHeader, PieceKind, SpoolContent, SpoolPiece};
 use crate::writer::io_error;
 
@@ -51,6 +51,7 @@ impl SpoolReader {
                     return Ok(None);
                 }
                 check_magic(&path, &mut open_compressed(&path, 0)?)?;
+                let offset = first_kept_offset(&path, offset)?;
                 let source = SpoolSource::Compressed(open_compressed(&path, offset)?);
                 Ok(Some(Self { path, source, offset }))
             }
@@ -211,6 +212,13 @@ mod tests {
             prop_assert_eq!(kept + dropped, total);
             let gaps = read.iter().filter(|piece| matches!(piece.content, SpoolContent::Gap { .. }));
             prop_assert_eq!(gaps.count(), usize::from(dropped > 0));
+            // Whoever reads range by range is told of it once.
+            let told = written.iter().flat_map(|(range, _)| {
+                let read = read_from(&path, range.from).into_iter();
+                read.take_while(|piece| piece.offset < range.to)
+            });
+            let told: Vec<SpoolPiece> = told.collect();
+            prop_assert_eq!(told, read);
             let (range, last) = written.last().unwrap();
             let end = read_from(&path, range.from);
             prop_assert_eq!(end.len(), 1);

@@ -105,13 +105,22 @@ fn find_error_line(lines: &[(OutputStream, String)]) -> Option<FailureCause> {
     })
 }
 
-/// The last line on standard error, which is where commands say what they could not do.
+/// The last line on standard error, which is where commands say what they could not do, but for what only repeats that.
 fn last_complaint(lines: &[(OutputStream, String)]) -> Option<FailureCause> {
-    let last = lines
-        .iter()
-        .rev()
-        .find(|(stream, line)| *stream == OutputStream::Stderr && !line.trim().is_empty())?;
-    Some(FailureCause::plain(last.1.trim()))
+    let is_said = |(stream, line): &&(OutputStream, String)| {
+        *stream == OutputStream::Stderr && !line.trim().is_empty()
+    };
+    let said = || lines.iter().rev().filter(is_said).map(|(_, line)| line.trim());
+    let last = said().find(|line| !only_repeats(line)).or_else(|| said().next())?;
+    Some(FailureCause::plain(last))
+}
+
+/// Whether a line says no more than that something failed: tar, make and their like end with one.
+fn only_repeats(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    lower.contains("due to previous error")
+        || lower.starts_with("make: ***")
+        || lower.starts_with("make[")
 }
 
 #[cfg(test)]
@@ -149,6 +158,16 @@ mod tests {
             (bare.line.as_str(), bare.short.as_str()),
             ("thread 'main' panicked at src/a.rs:3", "panicked at src/a.rs:3")
         );
+    }
+
+    #[test]
+    fn what_only_repeats_that_something_failed_is_no_cause() {
+        let tar = cause(&[
+            "tar: notes: Cannot stat: No such file or directory",
+            "tar: Exiting with failure status due to previous errors",
+        ]);
+        assert_eq!(tar.line, "tar: notes: Cannot stat: No such file or directory");
+        assert_eq!(cause(&["make: *** [all] Error 2"]).line, "make: *** [all] Error 2");
     }
 
     #[test]

@@ -27,7 +27,7 @@ use planwright_plan::grammar::BROKEN_FACT_RULE;
 /// How many log entries and traces of planning the state keeps; the journal has all of them.
 const MAX_KEPT_ENTRIES: usize = 64;
 /// How much of a change request names the change it led to.
-const MAX_CHANGE_TITLE_CHARS: usize = 60;
+const MAX_CHANGE_TITLE_CHARS: usize = 96;
 
 /// A planning conversation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -422,7 +422,11 @@ impl PlanningSlice {
             PlanningEvent::ChangePutBack { put_back, what, draft, .. } => {
                 self.apply_put_back(put_back, what, draft);
             }
-            PlanningEvent::Undone { again } => return self.apply_undo(*again),
+            PlanningEvent::Undone { again } => {
+                // What was reported about requests is about the draft that is gone.
+                self.reports.clear();
+                return self.apply_undo(*again);
+            }
             PlanningEvent::RequestsReported { reports } => self.reports.clone_from(reports),
             PlanningEvent::ConversationOpened { opening } => {
                 self.conversation = Some(Arc::new(AgentConversation::new((**opening).clone())));
@@ -591,7 +595,6 @@ fn target_stage(target: ApprovalTarget) -> Option<Stage> {
     }
 }
 
-/// The beginning of a text that names a change.
 /// Whether an event makes a draft or judges one.
 fn is_drafting(event: &PlanningEvent) -> bool {
     matches!(
@@ -603,6 +606,7 @@ fn is_drafting(event: &PlanningEvent) -> bool {
     )
 }
 
+/// The beginning of a text that names a change.
 fn change_title(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default().trim();
     match line.char_indices().nth(MAX_CHANGE_TITLE_CHARS) {

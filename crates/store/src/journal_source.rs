@@ -80,10 +80,9 @@ impl RecordSource for JournalSource {
             }
             match piece.content {
                 SpoolContent::Text { stream, text } => pieces.push((stream, text)),
-                SpoolContent::Gap { .. } => {
-                    let bytes = planwright_text::units::format_bytes(range.to - range.from);
+                SpoolContent::Gap { bytes } => {
+                    let bytes = planwright_text::units::format_bytes(bytes);
                     pieces.push((OutputStream::Stderr, format!("… [{bytes} not kept]\n")));
-                    break;
                 }
             }
         }

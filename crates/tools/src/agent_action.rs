@@ -65,9 +65,10 @@ impl AgentAction {
             ActionTarget::Command { command, directory } => {
                 json!({ "command": command, "directory": directory })
             }
-            ActionTarget::Edit { paths, .. } | ActionTarget::Read { paths } => {
-                json!({ "path": paths.first(), "paths": paths })
-            }
+            ActionTarget::Edit { paths, .. } | ActionTarget::Read { paths } => match &paths[..] {
+                [one] => json!({ "path": one }),
+                several => json!({ "path": several.first(), "paths": several }),
+            },
             ActionTarget::Fetch { url } => json!({ "url": url }),
             ActionTarget::Other => match &self.input {
                 Value::Object(_) => self.input.clone(),

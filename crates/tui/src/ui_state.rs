@@ -306,6 +306,8 @@ pub(crate) struct UiState {
     pub(crate) message: Option<String>,
     /// When that line goes by itself, where it does.
     pub(crate) message_until: Option<Timestamp>,
+    /// The task whose changes in the workspace are undone if the same key is pressed once more.
+    pub(crate) asked_undo: Option<TaskId>,
     /// The task that was marked done or skipped last, and which time of it; undo opens it again.
     pub(crate) marked_task: Option<(TaskId, Option<u32>)>,
     /// What was sent, until the journal answers.

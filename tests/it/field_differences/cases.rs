@@ -3,7 +3,11 @@
 use super::FieldCase;
 use super::observers::{FieldObserver, PROGRAM};
 
-const fn case(field: &'static str, observer: FieldObserver, plan: &'static str) -> FieldCase {
+pub(super) const fn case(
+    field: &'static str,
+    observer: FieldObserver,
+    plan: &'static str,
+) -> FieldCase {
     FieldCase { field, observer, plan }
 }
 
@@ -331,6 +335,12 @@ pub(super) const CASES: &[FieldCase] = &[
         "Task.run",
         PROGRAM,
         "[[tasks]]\nid = \"a\"\n+ run = { shell = \"touch ran\" }\n- run = { human = {} }\n",
+    ),
+    // What an agent that is set up does with a task is in `own_agents`; here nobody is set up.
+    case(
+        "Agent.with",
+        PROGRAM,
+        "[[tasks]]\nid = \"a\"\n+ run = { agent = { with = \"claude\" } }\n- run = { agent = {} }\n",
     ),
     case(
         "Task.group",

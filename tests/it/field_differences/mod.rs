@@ -4,11 +4,14 @@
 
 mod cases;
 mod observers;
+mod table_cases;
 
 use std::collections::BTreeSet;
 
 use cases::CASES;
 use observers::FieldObserver;
+use serde_json::Value;
+use table_cases::TABLE_CASES;
 
 /// A field of the schema and a plan in which it matters. Lines that begin with `+ ` are there with the field, lines that
 /// begin with `- ` without it.
@@ -28,33 +31,62 @@ impl FieldCase {
     }
 }
 
+fn all_cases() -> impl Iterator<Item = &'static FieldCase> {
+    CASES.iter().chain(TABLE_CASES)
+}
+
 /// Fields that nothing reads but editors.
 const FOR_EDITORS: [&str; 1] = ["Plan.$schema"];
 
-/// The parts of the schema that have no fields of their own: days of a week, and tables without any.
-const WITHOUT_FIELDS: [&str; 2] = ["Week", "Empty"];
+/// The parts of the schema that have no fields of their own.
+const WITHOUT_FIELDS: [&str; 1] = ["Empty"];
 
-/// All fields of the schema, with the names they also go by.
+/// All fields of the schema, with the names they also go by. Of tables of several kinds each kind has fields of its own:
+/// `ExitCriterion(command).on`.
 fn schema_fields() -> BTreeSet<String> {
     let schema = planwright_plan::plan_file::plan_file_schema();
-    let names = |part: &str, table: &serde_json::Value| -> Vec<String> {
-        let properties = table.get("properties").and_then(|it| it.as_object());
-        let names = properties.into_iter().flat_map(|fields| fields.keys());
-        names.map(|name| format!("{part}.{name}")).collect()
-    };
-    let mut fields: BTreeSet<String> = names("Plan", &schema).into_iter().collect();
+    let mut fields = BTreeSet::new();
+    collect_fields("Plan", &schema, &mut fields);
     for (part, table) in schema["$defs"].as_object().unwrap() {
         if !WITHOUT_FIELDS.contains(&part.as_str()) {
-            fields.extend(names(part, table));
+            collect_fields(part, table, &mut fields);
         }
     }
     fields
 }
 
+/// The fields of a table, however deep they lie in alternatives and lists.
+fn collect_fields(part: &str, table: &Value, fields: &mut BTreeSet<String>) {
+    let kind = table.pointer("/properties/kind/const").and_then(Value::as_str);
+    let name = kind.map_or(part.to_owned(), |kind| format!("{part}({kind})"));
+    match table {
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                match (key.as_str(), value) {
+                    ("$defs", _) => {}
+                    ("properties", Value::Object(properties)) => {
+                        for (field, inner) in properties {
+                            fields.insert(format!("{name}.{field}"));
+                            collect_fields(&format!("{name}.{field}"), inner, fields);
+                        }
+                    }
+                    _ => collect_fields(&name, value, fields),
+                }
+            }
+        }
+        Value::Array(alternatives) => {
+            for alternative in alternatives {
+                collect_fields(&name, alternative, fields);
+            }
+        }
+        _ => {}
+    }
+}
+
 #[test]
 fn every_field_of_the_schema_has_a_plan_in_which_it_matters() {
     let known: BTreeSet<String> =
-        CASES.iter().map(|case| case.field).chain(FOR_EDITORS).map(str::to_owned).collect();
+        all_cases().map(|case| case.field).chain(FOR_EDITORS).map(str::to_owned).collect();
     let fields = schema_fields();
     let missing: Vec<&String> = fields.difference(&known).collect();
     assert!(missing.is_empty(), "no plan shows that a run obeys {missing:?}");
@@ -64,7 +96,7 @@ fn every_field_of_the_schema_has_a_plan_in_which_it_matters() {
 
 /// Runs the cases of one kind and names those that make no difference.
 fn require_differences(is_wanted: impl Fn(&FieldObserver) -> bool) {
-    let mut wanted = CASES.iter().filter(|case| is_wanted(&case.observer)).peekable();
+    let mut wanted = all_cases().filter(|case| is_wanted(&case.observer)).peekable();
     assert!(wanted.peek().is_some());
     let ignored: Vec<String> = wanted
         .filter_map(|case| {

@@ -4,6 +4,7 @@ mod agent;
 mod crash;
 mod hostile;
 mod path;
+mod real;
 mod steering;
 
 use std::process::Output;

@@ -12,6 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::own_agent::FileReading;
+
 use super::bounded_lines::{LineBounds, LineReport, read_lines};
 
 /// Something that an agent sent by itself.
@@ -214,13 +216,13 @@ fn forward(
     Ok(())
 }
 
-/// What we are and can do, as agents are told.
-pub(crate) fn initialize_params() -> Value {
+/// What we are and can do, as an agent is told.
+pub(crate) fn initialize_params(reading: FileReading) -> Value {
     json!({
         "protocolVersion": 1,
         "clientInfo": { "name": "planwright", "title": "Planwright", "version": env!("CARGO_PKG_VERSION") },
         "clientCapabilities": {
-            "fs": { "readTextFile": true, "writeTextFile": true },
+            "fs": { "readTextFile": reading == FileReading::ThroughUs, "writeTextFile": true },
             "terminal": true,
         },
     })

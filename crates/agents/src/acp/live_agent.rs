@@ -135,14 +135,16 @@ impl LiveAgent {
         directory: &std::path::Path,
         earlier: Option<&str>,
     ) -> Result<(), SessionStep> {
-        let about = match self.ask("initialize", initialize_params(), START_TIME).await {
-            Err(SessionStep::Broken(RequestError::Refused { message, .. }))
-                if message.contains("protocol version") =>
+        let about =
+            match self.ask("initialize", initialize_params(agent.file_reading()), START_TIME).await
             {
-                return Err(SessionStep::Failed(version_failure(agent, &message)));
-            }
-            answered => answered?,
-        };
+                Err(SessionStep::Broken(RequestError::Refused { message, .. }))
+                    if message.contains("protocol version") =>
+                {
+                    return Err(SessionStep::Failed(version_failure(agent, &message)));
+                }
+                answered => answered?,
+            };
         self.process.remember_namespace();
         self.read_capabilities(agent, &about)?;
         let place = json!({ "cwd": directory, "mcpServers": [] });

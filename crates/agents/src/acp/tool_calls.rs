@@ -124,6 +124,9 @@ impl TrackedCall {
         if let Some(input) = input {
             self.input = input.clone();
         }
+        if self.diffs.is_empty() {
+            self.diffs.extend(self.stated_change(root));
+        }
         if let Some(locations) = update.get("locations").and_then(Value::as_array) {
             let paths = locations.iter().filter_map(|place| place.get("path")?.as_str());
             let paths: Vec<String> = paths.map(|path| path_in(root, path)).collect();
@@ -160,6 +163,20 @@ impl TrackedCall {
             self.text =
                 planwright_tools::text_limit::truncate_chars(&texts.join("\n"), MOST_OUTPUT);
         }
+    }
+
+    /// The change that the input of a call states: agents such as goose show no difference and have one kind for all. A
+    /// file that is written whole counts as new; what was there before is seen when the copy is compared.
+    fn stated_change(&self, root: &Path) -> Option<CallDiff> {
+        if self.command().is_some() || matches!(self.kind.as_str(), "read" | "search" | "fetch") {
+            return None;
+        }
+        let text = |name: &str| self.input.get(name)?.as_str();
+        let path = PATH_FIELDS.iter().find_map(|name| text(name))?;
+        let parts = [("before", "after"), ("old_string", "new_string")];
+        let replaced = parts.iter().find_map(|(old, new)| Some((text(old)?, text(new)?)));
+        let (old, new) = replaced.or_else(|| Some(("", text("content")?)))?;
+        Some(CallDiff { path: path_in(root, path), old: old.to_owned(), new: new.to_owned() })
     }
 
     /// Whether enough is known to say what it does.
@@ -449,6 +466,10 @@ mod tests {
         );
         let unknown = target(json!({"kind": "execute", "title": "Terminal", "rawInput": {}}));
         assert_eq!(unknown, ActionTarget::Other, "its input is still to come");
+        let write = json!({"kind": "other", "rawInput": {"path": "/w/b.txt", "content": "y\n"}});
+        let ActionTarget::Edit { paths, preview } = target(write) else { panic!("a write") };
+        assert_eq!(paths, ["/w/b.txt"]);
+        assert!(preview.unwrap().contains("+y"));
         let edit = json!({"kind": "edit", "content": [
             {"type": "diff", "path": "/w/a.txt", "oldText": "x\n", "newText": "y\n"}]});
         let ActionTarget::Edit { paths, preview } = target(edit) else { panic!("an edit") };

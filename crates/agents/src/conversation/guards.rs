@@ -29,7 +29,8 @@ fn changes_something(talk: &AgentConversation, tool: &str) -> bool {
 /// A call that failed is not made again with the same arguments until something was changed.
 fn repeated_failure(talk: &AgentConversation, call: &ConversationCall) -> Option<String> {
     let same = call_identity(&call.tool, &call.arguments);
-    for (earlier, ok, _) in talk.finished_calls().rev() {
+    let ran = |(_, ok, text): &(&ConversationCall, bool, &str)| *ok || !was_cut_off(text);
+    for (earlier, ok, _) in talk.finished_calls().rev().filter(ran) {
         if call_identity(&earlier.tool, &earlier.arguments) == same {
             return (!ok).then(|| {
                 format!(
@@ -43,6 +44,11 @@ fn repeated_failure(talk: &AgentConversation, call: &ConversationCall) -> Option
         }
     }
     None
+}
+
+/// Whether a call did not run, or was stopped by the person: that says nothing about the call itself.
+fn was_cut_off(result: &str) -> bool {
+    result.starts_with(NOT_RUN) || result.contains("failed (stopped)")
 }
 
 /// How many of the last answers led to no call that was run, and why the last one did not.

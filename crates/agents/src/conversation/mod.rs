@@ -29,6 +29,7 @@ use super::attempt::{AgentAttempt, cap_failure};
 use super::event_sink::StepDraft;
 use super::executor::cancelled_failure;
 use super::model_requests::ModelQuestion;
+use super::tool_selection::DONE;
 use planwright_drafting::executor::TaskType;
 use planwright_model::agent_conversation::{PromptSource, TURN_PURPOSE};
 use planwright_model::event::AgentEvent;
@@ -121,11 +122,20 @@ impl AgentAttempt<'_> {
         });
         let Some((failure, waiting)) = ended.flatten() else { return };
         for call in waiting {
+            if call.tool == DONE {
+                self.record_own_result(&call, true, "Handed in; what came of it follows.");
+                continue;
+            }
             let why = "the attempt ended before it did; look at what it may have left behind";
             self.record_unrun(&call, why);
         }
+        let next = if failure.code == "stopped" || failure.code == "cancelled" {
+            "It goes on now: make calls again that were not run and are still needed, then call task.done."
+        } else {
+            "Continue from here: fix what is named, then call task.done."
+        };
         let mut text = format!(
-            "The attempt so far ended: {}. Everything that was done is still there. Continue from here: fix what is named, then call task.done.",
+            "The attempt so far ended: {}. Everything that was done is still there. {next}",
             failure.message.trim_end_matches('.')
         );
         let conflicts = self.job.worktree.iter().flat_map(|notice| &notice.conflicts);

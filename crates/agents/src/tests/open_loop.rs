@@ -13,7 +13,7 @@ use planwright_model::{
     Answer, Category, ChoiceAction, ExecutionFailure, ExitCriterion, ReasoningFormat,
     ReasoningItem, Request, RequestKind, TaskId, ToolResult,
 };
-use planwright_state::PersonMessage;
+use planwright_state::{ConversationEntry, PersonMessage};
 use planwright_tools::{Tool, ToolEffect};
 
 /// A person who gives these answers in order, and has written these messages.
@@ -405,6 +405,32 @@ async fn a_retry_continues_the_same_conversation_with_the_reason() {
     let last = requests[0].messages.last().unwrap();
     assert_eq!(last.role, MessageRole::User);
     assert!(last.text().contains("ended: No compiler"), "{}", last.text());
+}
+
+#[tokio::test]
+async fn calls_that_a_stop_cut_off_are_made_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let read = || calls("", &[("file.read", json!({"path": "a.txt"}))]);
+    let failed = calls("", &[("task.done", json!({"status": "failed", "summary": "Stopped."}))]);
+    let services = open(ByRule::in_order(vec![read(), failed]), directory.path());
+    let told = run_task(&services, task("generic", "Read a")).await;
+    std::fs::write(directory.path().join("a.txt"), "found\n").unwrap();
+    for cut_off in ["Not run, because the attempt ended before it.", "failed (stopped): stopped"] {
+        let mut past = told.progress();
+        let talk = past.conversation.as_mut().unwrap();
+        talk.ended = Some(ExecutionFailure::new("cancelled", Category::Critical, "stopped"));
+        for entry in &mut talk.entries {
+            if let ConversationEntry::Result { call: 1, text, .. } = entry {
+                *text = cut_off.to_owned();
+            }
+        }
+        let model = ByRule::in_order(vec![read(), done("Read.")]);
+        let mut job = AgentJob::new(Arc::new(task("generic", "Read a")), 2);
+        job.past = Some(past);
+        let again = run(&open(model.clone(), directory.path()), &job).await;
+        assert_eq!(again.end.result, Ok("Read.".to_owned()));
+        assert!(last_results(&model).last().unwrap().1.contains("found"), "{cut_off}");
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 
 use planwright_model::{PlanCalendar, PlanContext, PreferredTime, Weekday};
 
-use super::blueprint::{Blueprint, BlueprintSizing, CalendarSpan};
+use super::blueprint::{Blueprint, BlueprintPreference, BlueprintSizing, CalendarSpan};
 use super::goal::{Goal, GoalDay};
 use super::instance::{add_days, days_between, event_length};
 
@@ -130,7 +130,7 @@ impl<'a> DayFilter<'a> {
             shared && file.family != "talk" || ["trip", "move"].contains(&file.family.as_str());
         let on_weekend = match file.prefer.to_preferred_time() {
             Some(PreferredTime::Weekends) => true,
-            Some(PreferredTime::EveningsAndWeekends) => together,
+            Some(PreferredTime::EveningsAndWeekends) => together || is_on_weekend(file),
             _ => file.subtype.get_ref() == "training_arc",
         };
         let on_sunday = file.sizing == BlueprintSizing::Training;
@@ -191,6 +191,14 @@ impl<'a> DayFilter<'a> {
         });
         found.unwrap_or(wanted)
     }
+}
+
+/// Returns whether a file wants the day itself on a weekend.
+fn is_on_weekend(file: &Blueprint) -> bool {
+    file.all_tasks().iter().any(|task| {
+        task.prefer == Some(BlueprintPreference::Weekends)
+            && task.at.as_ref().is_some_and(|at| at.get_ref().days == 0)
+    })
 }
 
 /// The days between the years, on which offices are empty and guests are away.

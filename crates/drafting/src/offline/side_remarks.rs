@@ -43,7 +43,11 @@ pub(crate) fn leftover(
     goal.text.get(span).map(str::to_owned)
 }
 
-/// Returns whether a kind uses a word: to be chosen, to answer one of its questions, or to decide about a task.
+/// The letters from which on a word that stands in a step says what the step is about.
+const TITLE_WORD: usize = 5;
+
+/// Returns whether a kind uses a word: to be chosen, in the title of a step, to answer one of its questions, or to
+/// decide about a task.
 fn is_known_word(word: &str, file: &Blueprint) -> bool {
     let same = |other: &str| is_form_of(word, other) || is_form_of(other, word);
     let among = |text: &str| text.split(|letter: char| !letter.is_alphanumeric()).any(same);
@@ -51,6 +55,8 @@ fn is_known_word(word: &str, file: &Blueprint) -> bool {
     let tasks = file.all_tasks();
     let quoted = |condition: &str| condition.starts_with('\'') && among(condition);
     is_match_word(word, file)
+        || (word.len() >= TITLE_WORD
+            && tasks.iter().any(|task| among(&task.title.get_ref().to_lowercase())))
         || choices.into_iter().any(|choice| among(&choice.to_lowercase()))
         || tasks.iter().any(|task| {
             task.when.iter().any(|condition| quoted(condition.get_ref()))

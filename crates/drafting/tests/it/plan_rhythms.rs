@@ -90,6 +90,38 @@ fn three_runs_a_week_have_days_of_rest_between_them_and_none_is_long_in_the_last
 }
 
 #[test]
+fn a_training_has_its_shoes_before_its_first_run_and_its_runs_in_the_evening() {
+    for goal in ["train for my first 10k in 12 weeks", "marathon training 16 weeks"] {
+        let blocks = blocks_of(&plan_of(goal));
+        let shoes = blocks.iter().find(|(title, ..)| title.contains("shoes fitted")).unwrap();
+        let is_run = |title: &str| title.contains("run") && !title.contains("shoes");
+        let runs: Vec<&PlacedBlock> =
+            blocks.iter().filter(|(title, ..)| is_run(&title.to_lowercase())).collect();
+        assert!(shoes.2 <= runs[0].1, "{goal}: {shoes:?} {:?}", runs[0]);
+        for (title, start, _) in &runs {
+            let weekend = matches!(Weekday::from_date(start.date()), Weekday::Sat | Weekday::Sun);
+            assert!(weekend || start.hour() >= 18, "{goal}: {title} {start}");
+        }
+        let race = runs.last().unwrap().1.date();
+        let eve: Vec<&&PlacedBlock> =
+            runs.iter().filter(|run| run.1.date() == race.yesterday().unwrap()).collect();
+        assert!(eve.is_empty(), "{goal}: {eve:?}");
+    }
+}
+
+#[test]
+fn what_a_goal_does_every_week_is_on_its_day_at_its_time() {
+    let goal = "coach my son's football team, training every Wednesday at 17:00";
+    let blocks = blocks_of(&plan_of(goal));
+    let held: Vec<&PlacedBlock> =
+        blocks.iter().filter(|(title, ..)| title == "Hold the training").collect();
+    assert!(held.len() > 5, "{blocks:#?}");
+    for (_, start, _) in held {
+        assert_eq!((Weekday::from_date(start.date()), start.hour()), (Weekday::Wed, 17), "{start}");
+    }
+}
+
+#[test]
 fn practice_begins_after_what_it_needs_is_there() {
     for goal in ["learn to play the cello", "learn the accordion, 3 hours a week"] {
         let blocks = blocks_of(&plan_of(goal));

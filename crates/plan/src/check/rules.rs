@@ -7,7 +7,8 @@ use crate::diff::format_plan_date;
 use crate::plan_file::{DecodedPlan, escape_for_message};
 use crate::plan_file_schedule::{LocalContext, file_calendar};
 use planwright_model::{
-    DateField, LinkKind, OffsetDateTime, Plan, PlanDate, Severity, TaskId, TaskLink, Violation,
+    DateField, LinkKind, OffsetDateTime, Plan, PlanDate, RunKind, Severity, TaskId, TaskLink,
+    TaskNode, Violation,
 };
 use planwright_schedule::calendar::plus_days;
 
@@ -141,6 +142,9 @@ pub(super) fn check_dates(plan: &Plan, schedule: Option<&ScheduleReport>) -> Vec
         let block = schedule.and_then(|made| made.blocks.iter().find(|at| at.task == task.id));
         let times = block.and_then(|block| block.start_at.zip(block.finish_at));
         let Some((start, end)) = times else {
+            if task.dates().stated().all(|(field, _)| holds_without_schedule(task, field)) {
+                continue;
+            }
             let message = format!("\"{}\" has dates, but the plan has no times.", task.id);
             let fix = "Add a [calendar] to the plan, and a duration to the task.";
             let violation = Violation::new("G412", Severity::Warning, message, fix);
@@ -175,6 +179,12 @@ pub(super) fn check_dates(plan: &Plan, schedule: Option<&ScheduleReport>) -> Vec
         }
     }
     found
+}
+
+/// Whether a run keeps a date by itself: it waits for the start of what it starts.
+fn holds_without_schedule(task: &TaskNode, field: DateField) -> bool {
+    let is_start = matches!(field, DateField::FixedStart | DateField::NotBefore);
+    is_start && !matches!(task.run, RunKind::Human {})
 }
 
 /// G303: finds leads that reach back before their predecessor's start.

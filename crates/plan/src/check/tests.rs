@@ -35,6 +35,30 @@ fn a_valid_plan_is_reported_in_the_documented_shape() {
 }
 
 #[test]
+fn a_start_that_a_run_waits_for_needs_no_calendar_and_a_command_no_description() {
+    let plan = |run: &str, field: &str| {
+        format!("[[tasks]]\nid = \"a\"\nrun = {run}\n{field} = \"2031-12-01T09:00\"\n")
+    };
+    let shell = "{ shell = \"true\" }";
+    let local = LocalContext { tz: "UTC".into(), first_day: jiff::civil::date(2026, 1, 1) };
+    let scheduled = |run: &str, field: &str| {
+        let mut report = report(&plan(run, field));
+        report.add_schedule(&local).unwrap();
+        report
+    };
+    for field in ["not_before", "fixed_start"] {
+        let report = scheduled(shell, field);
+        assert!(report.violations.is_empty(), "{field}: {:?}", report.violations);
+        assert!(report.normalization.is_empty(), "{field}: {:?}", report.normalization);
+    }
+    for (run, field) in [(shell, "due"), (shell, "fixed_end"), ("{ human = {} }", "not_before")] {
+        let report = scheduled(run, field);
+        let found: Vec<&str> = report.violations.iter().map(|one| one.rule.as_str()).collect();
+        assert_eq!(found, ["G412"], "{field}");
+    }
+}
+
+#[test]
 fn a_violation_carries_rule_severity_tasks_message_fix_and_line() {
     let report = report(
         "[[tasks]]\nid = \"a\"\ngoal = \"x\"\ndepends_on = [\"b\"]\n[[tasks]]\nid = \"b\"\ngoal = \"x\"\ndepends_on = [\"a\"]\n",

@@ -4,7 +4,7 @@ use super::decoder::{FieldNames, PlanFileDecoder};
 use super::run_settings::WHEN;
 use super::task::LocatedTask;
 use super::template::{TemplateReference, TemplateScope, check_output_reference};
-use super::value_tree::{TreeValue, ValuePath, ValueTree};
+use super::value_tree::{TreeValue, ValuePath, ValueTree, escape_for_message};
 use crate::condition::{ConditionReference, RunExpression, TaskFact};
 use planwright_model::{RunCondition, RunKind, Severity, Violation};
 
@@ -20,6 +20,13 @@ pub(super) fn decode_when(
     tree: &ValueTree,
     path: ValuePath<'_>,
 ) -> Option<(RunCondition, String)> {
+    if let TreeValue::Text(text) = &tree.value
+        && text.contains([' ', '.', '('])
+    {
+        let message = format!("cannot be \"{}\"", escape_for_message(text));
+        decoder.report_bad_value(tree, path, message, "Write when = { if = \"…\" }.");
+        return None;
+    }
     if !matches!(tree.value, TreeValue::Table(_)) {
         return decoder.read_choice(tree, path, WHEN).map(|when| (when, String::new()));
     }

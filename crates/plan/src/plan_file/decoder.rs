@@ -16,7 +16,7 @@ use planwright_text::nearest_name;
 const MAX_VIOLATIONS: usize = 1000;
 
 /// What other programs call a field, which field that is here, and how it is written.
-const FIELDS_ELSEWHERE: [(&[&str], &str, &str); 9] = [
+const FIELDS_ELSEWHERE: [(&[&str], &str, &str); 13] = [
     (&["needs", "deps", "requires", "after"], "depends_on", "Write depends_on = [\"…\"]."),
     (
         &["cmd", "cmds", "command", "commands", "script", "exec"],
@@ -33,6 +33,18 @@ const FIELDS_ELSEWHERE: [(&[&str], &str, &str); 9] = [
         "Write continue_on_error = true.",
     ),
     (&["sources"], "inputs", "Write inputs = [\"…\"] and cache = true."),
+    (&["timeout-minutes", "timeout_minutes"], "timeout", "Write timeout = \"5m\"."),
+    (
+        &["steps", "uses", "recipe"],
+        "run",
+        "Write run = { shell = \"…\" }, and a task for each step that others wait for.",
+    ),
+    (&["strategy", "foreach", "for"], "matrix", "Write matrix = { os = [\"…\", \"…\"] }."),
+    (
+        &["concurrency", "mutex", "lock"],
+        "pool",
+        "Write pool = \"NAME\", and NAME = 1 under [resources].",
+    ),
     (&["retry", "attempts"], "retries", "Write retries = 2, or a table with `max`."),
 ];
 

@@ -45,6 +45,11 @@ fn decode_command(
     tree: &ValueTree,
     path: ValuePath<'_>,
 ) -> Option<RunKind> {
+    if matches!(tree.value, TreeValue::List(_)) {
+        let fix = "Write all lines as one text, between \"\"\" and \"\"\".";
+        decoder.report_bad_value(tree, path, "must be text, not a list", fix);
+        return None;
+    }
     let command = decoder.read_text(tree, path)?;
     if command.trim().is_empty() || command.contains('\0') {
         decoder.report_bad_value(tree, path, "is not a command", "Write the command to run.");

@@ -145,6 +145,15 @@ pub(super) fn decode_shell(
     tree: &ValueTree,
     path: ValuePath<'_>,
 ) -> Option<Vec<String>> {
+    if let TreeValue::Text(text) = &tree.value {
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        if let ["sh" | "bash" | "dash" | "ksh" | "zsh"] = words.as_slice() {
+            words.push("-euc");
+        }
+        let fix = format!("Write a list: {}.", escape_for_message(&format!("{words:?}")));
+        decoder.report_bad_value(tree, path, "must be a list, not text", fix);
+        return None;
+    }
     let items = decoder.read_list(tree, path)?;
     let mut words = Vec::new();
     for (index, item) in items.iter().enumerate() {

@@ -210,8 +210,11 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         description.clone_into(&mut self.placed.task.description);
         if description.is_empty() && !self.fields.contains_key("description") {
             self.placed.task.description = id.to_string();
-            let detail = format!("{id} has no description; its id stands in");
-            self.decoder.note_change("description_missing", Some(&id), detail);
+            // A command says itself what it does, as a line in a Makefile.
+            if !matches!(self.placed.task.run, RunKind::Shell(_)) {
+                let detail = format!("{id} has no description; its id stands in");
+                self.decoder.note_change("description_missing", Some(&id), detail);
+            }
         }
         self.placed.task.exit_criteria = self
             .decode_field("exit_criteria", |decoder, tree, path| {

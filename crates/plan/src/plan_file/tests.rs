@@ -514,13 +514,15 @@ description = "x"
     assert!(plan.fail_fast);
     let [a, b, c] = plan.tasks.as_slice() else { panic!() };
     let expected = ["in web", "shell bash -euc", "with CI=true", "with PORT=8080"];
-    assert_eq!(a.command_settings(), expected);
+    let attempts = "up to 1 more attempt after a failure";
+    assert_eq!(a.command_settings(), [&expected[..], &[attempts]].concat());
     assert_eq!(
         (a.timeout_seconds, a.retries.clone()),
         (Some(300), Some(TaskRetryPolicy::with_max(1)))
     );
     let expected = ["in api", "shell sh -c", "with CI=true", "with PORT=9"];
-    assert_eq!(b.command_settings(), expected);
+    let attempts = "up to 3 more attempts after a failure";
+    assert_eq!(b.command_settings(), [&expected[..], &[attempts]].concat());
     let retries = TaskRetryPolicy {
         max: 3,
         backoff: 10,

@@ -14,7 +14,7 @@ pub(super) fn parse_toml(text: &str) -> Result<ValueTree, Vec<SyntaxError>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         let span = table.span();
-        return Ok(ValueTree { span, value: convert_table(table.into_inner()) });
+        return Ok(ValueTree { span, value: convert_table(table.into_inner(), text) });
     }
     Err(errors
         .into_iter()
@@ -26,13 +26,13 @@ pub(super) fn parse_toml(text: &str) -> Result<ValueTree, Vec<SyntaxError>> {
         .collect())
 }
 
-fn convert_table(table: DeTable<'_>) -> TreeValue {
+fn convert_table(table: DeTable<'_>, text: &str) -> TreeValue {
     let mut entries: Vec<TreeEntry> = table
         .into_iter()
         .map(|(key, value)| TreeEntry {
             key_span: key.span(),
             key: key.into_inner().into_owned(),
-            tree: convert_value(value.span(), value.into_inner()),
+            tree: convert_value(value.span(), value.into_inner(), text),
         })
         .collect();
     // The parser sorts by name; people read from top to bottom.
@@ -40,8 +40,12 @@ fn convert_table(table: DeTable<'_>) -> TreeValue {
     TreeValue::Table(entries)
 }
 
-fn convert_value(span: Range<usize>, value: DeValue<'_>) -> ValueTree {
+fn convert_value(span: Range<usize>, value: DeValue<'_>, source: &str) -> ValueTree {
     let value = match value {
+        // Lines of a file that was saved on Windows: a command must not see where it was edited.
+        DeValue::String(text) if source[span.clone()].contains("\r\n") => {
+            TreeValue::Text(text.replace("\r\n", "\n"))
+        }
         DeValue::String(text) => TreeValue::Text(text.into_owned()),
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
             .map_or_else(|_| TreeValue::Text(number.as_str().to_owned()), TreeValue::Integer),
@@ -52,9 +56,12 @@ fn convert_value(span: Range<usize>, value: DeValue<'_>) -> ValueTree {
         DeValue::Boolean(value) => TreeValue::Bool(value),
         DeValue::Datetime(value) => TreeValue::Text(value.to_string()),
         DeValue::Array(items) => TreeValue::List(
-            items.into_iter().map(|item| convert_value(item.span(), item.into_inner())).collect(),
+            items
+                .into_iter()
+                .map(|item| convert_value(item.span(), item.into_inner(), source))
+                .collect(),
         ),
-        DeValue::Table(table) => convert_table(table),
+        DeValue::Table(table) => convert_table(table, source),
     };
     ValueTree { span, value }
 }
@@ -73,6 +80,13 @@ mod tests {
             tree.to_json(),
             serde_json::json!({"z": 1, "a": [1.5, {"b": true}], "d": "2026-06-05"})
         );
+    }
+
+    #[test]
+    fn lines_that_end_as_on_windows_are_lines() {
+        let text = "a = \"\"\"\r\none\r\ntwo\r\n\"\"\"\r\nb = \"x\\r\\ny\"\r\n";
+        let tree = parse_toml(text).unwrap();
+        assert_eq!(tree.to_json(), serde_json::json!({"a": "one\ntwo\n", "b": "x\r\ny"}));
     }
 
     #[test]

@@ -55,7 +55,7 @@ struct GitStatusArgs {}
 struct GitDiffArgs {
     /// Only this file or directory
     path: Option<String>,
-    /// Compare with this branch, tag or commit, or a range such as `v1.0..HEAD`; with what is staged unless named
+    /// A branch, tag, commit or range to compare with, such as `v1.0..HEAD`; the index by default
     rev: Option<String>,
     /// What is staged, compared with the last commit
     #[serde(default)]

@@ -30,7 +30,7 @@ struct GrepArgs {
     path: String,
     /// Only files whose path fits this pattern, such as `**/*.rs`
     glob: Option<String>,
-    /// Do not tell capital letters from small ones
+    /// Ignore case
     #[serde(default)]
     ignore_case: bool,
     /// Lines to show before and after each match

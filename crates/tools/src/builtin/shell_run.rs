@@ -32,7 +32,7 @@ struct ShellRunArgs {
     /// Seconds after which it is ended
     #[schemars(range(min = 1))]
     timeout_seconds: Option<u64>,
-    /// Whether it needs the network, which is asked for apart
+    /// Whether it needs the network; the person is asked about that separately
     #[serde(default)]
     network: bool,
 }
@@ -45,7 +45,7 @@ pub(super) struct ShellRunTool(ToolMeta);
 
 impl ShellRunTool {
     pub(super) fn new() -> Self {
-        let about = "Run a command in the workspace. It cannot write elsewhere, has no network unless asked for, no terminal and no input.";
+        let about = "Run a command in the workspace. It can write only there, and read only there, in the system's directories and in what the person made readable. No network unless asked for, no terminal, no input.";
         let meta = ToolMeta::built_in::<ShellRunArgs>("shell.run", ToolEffect::Execute, about);
         // The command has its own, shorter limit.
         Self(meta.with_time_limit(Duration::from_secs(6 * 3600)))

@@ -13,7 +13,7 @@ use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 
 #[derive(Deserialize, JsonSchema)]
 struct SkillGeneratorArgs {
-    /// Name of the skill: small letters, digits and `-`
+    /// Name of the skill: lowercase letters, digits and `-`
     #[schemars(length(min = 1, max = 64))]
     name: String,
     /// What it is for and when to use it, in a sentence or two
@@ -81,7 +81,7 @@ fn render_skill(parsed: &SkillGeneratorArgs) -> Result<(String, String), ToolErr
     let bad = |message: String| ToolError::new(ToolErrorCode::BadArgs, message);
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if !parsed.name.chars().all(fits) || parsed.name.starts_with('-') {
-        return Err(bad("`name` may hold small letters, digits and `-`".to_owned()));
+        return Err(bad("`name` may contain lowercase letters, digits and `-`".to_owned()));
     }
     // A JSON string is also a YAML string on one line, whatever it contains.
     let description = serde_json::to_string(parsed.description.trim()).unwrap_or_default();

@@ -19,7 +19,7 @@ const TAIL: usize = 1500;
 
 #[derive(Deserialize, JsonSchema)]
 struct TestRunArgs {
-    /// Only tests whose name holds this
+    /// Run only tests whose name contains this
     filter: Option<String>,
     /// Seconds after which they are ended
     #[schemars(range(min = 1))]

@@ -5,7 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::CompareScreen;
-use super::table::{CompareColumns, outcome_cell, plan_mark, time_cell, time_change};
+use super::table::{
+    CompareColumns, leave_out_same_start, outcome_cell, plan_mark, time_cell, time_change,
+};
 use crate::keymap::KeyAction;
 use crate::theme::ThemeRole;
 use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, styled_piece};
@@ -49,7 +51,7 @@ impl CompareScreen {
         }
         let mut top = area.y + figures;
         if figures > 0 && area.width < 100 {
-            let lines = self.difference_lines();
+            let lines = self.difference_lines(usize::from(area.width.saturating_sub(2)));
             let rows = (lines.len() as u16).min(area.height.saturating_sub(figures + 6));
             for ((words, role), y) in lines.into_iter().zip(top..top + rows) {
                 let row = Rect { y, height: 1, ..area };
@@ -132,23 +134,26 @@ impl CompareScreen {
         }
         let taken = (1 + name + 3 * column + 6) as u16;
         let right = Rect { x: area.x + taken, width: area.width.saturating_sub(taken + 1), ..area };
-        for ((words, role), y) in self.difference_lines().into_iter().zip(area.y..area.bottom()) {
+        for ((words, role), y) in
+            self.difference_lines(usize::from(right.width)).into_iter().zip(area.y..area.bottom())
+        {
             ScreenLine::new(buf, Rect { y, height: 1, ..right }).put(&words, self.style(role));
         }
     }
 
-    /// Where the runs first differ and how the plans differ.
-    fn difference_lines(&self) -> Vec<(String, ThemeRole)> {
+    /// Where the runs first differ and how the plans differ, in so many cells.
+    fn difference_lines(&self, room: usize) -> Vec<(String, ThemeRole)> {
         let found = self.comparison();
         let plan = (format!("plan  {}", found.plan_line()), ThemeRole::Text);
         let Some(first) = &found.first_divergence else {
             return vec![("no difference in what they did".to_owned(), ThemeRole::Text), plan];
         };
+        let (a, b) = leave_out_same_start(&first.a, &first.b, room.saturating_sub(5));
         vec![
             ("first difference".to_owned(), ThemeRole::Dim),
             (found.first_difference_text(), ThemeRole::Text),
-            (format!("  A  {}", first.a), ThemeRole::Untrusted),
-            (format!("  B  {}", first.b), ThemeRole::Untrusted),
+            (format!("  A  {a}"), ThemeRole::Untrusted),
+            (format!("  B  {b}"), ThemeRole::Untrusted),
             plan,
         ]
     }

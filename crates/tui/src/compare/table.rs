@@ -2,7 +2,7 @@
 
 use crate::theme::ThemeRole;
 use planwright_state::replay::compare::{PlanRelation, TaskComparison, TaskRunOutcome};
-use planwright_text::units;
+use planwright_text::{display_width, units};
 
 /// As many tasks whose results were taken over are listed; more of them are hidden.
 const FEW_REUSED: usize = 5;
@@ -67,6 +67,17 @@ pub(super) fn plan_mark(task: &TaskComparison) -> (&'static str, ThemeRole) {
         PlanRelation::OnlyInA => ("-", ThemeRole::DiffRemoved),
         PlanRelation::OnlyInB => ("+", ThemeRole::DiffAdded),
     }
+}
+
+/// Two texts without the words that both begin with, where one of them would be cut before they differ.
+pub(super) fn leave_out_same_start(a: &str, b: &str, room: usize) -> (String, String) {
+    let same = a.char_indices().zip(b.chars()).find(|((_, a), b)| a != b);
+    let same = same.map_or(a.len().min(b.len()), |((at, _), _)| at);
+    let word = a[..same].rfind(' ').map_or(0, |at| at + 1);
+    if word == 0 || (display_width(a) <= room && display_width(b) <= room) {
+        return (a.to_owned(), b.to_owned());
+    }
+    (format!("… {}", &a[word..]), format!("… {}", &b[word..]))
 }
 
 /// What became of a task in one run.

@@ -109,7 +109,8 @@ fn draw_text(text: &ComposerTextBox, area: Rect, buf: &mut Buffer, cx: &PaneCont
         line.skip(3).put_column(reading.label, LABEL, cx.style(ThemeRole::Dim));
         let style = cx.style(reading.role);
         if body.width >= SIDE_BY_SIDE && (reading.said.is_empty() || !reading.effect.is_empty()) {
-            line.put_column(&reading.said, SAID, style)
+            line.put_column(&reading.said, SAID - 1, style)
+                .skip(1)
                 .put(&reading.effect, cx.style(ThemeRole::Dim));
         } else {
             let between = if reading.effect.is_empty() { "" } else { ": " };

@@ -7,7 +7,10 @@ use jiff::{Span, Timestamp};
 use crate::widgets::short_plan_name;
 use crate::{HomeView, TodayItem};
 use planwright_state::TaskStatus;
-use planwright_text::{dates, display_width, units};
+use planwright_text::{dates, display_width, shorten_titles, units};
+
+/// Cells that the name of a plan keeps where titles are cut.
+pub(super) const SHORT_PLAN: usize = 15;
 
 /// How much is planned on a day, and how much of it is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub(super) struct DayAgenda {
     pub(super) done_minutes: u32,
     /// The widest title and the widest name of a plan, in cells.
     pub(super) widths: (usize, usize),
+    /// The widest name of a plan where names are shortened.
+    short_plan: usize,
     /// From Monday to Sunday of this week.
     pub(super) week: [DayLoad; 7],
     date: Date,
@@ -102,7 +107,19 @@ impl DayAgenda {
             widest(&|item| display_width(&item.due.title)).unwrap_or(0),
             widest(&|item| display_width(&item.plan)).unwrap_or(0),
         );
+        let short = |item: &TodayItem| {
+            let names = shorten_titles(&[item.plan.as_str()], SHORT_PLAN);
+            names.first().map_or(0, |name| display_width(name))
+        };
+        agenda.short_plan = widest(&short).unwrap_or(0);
         agenda
+    }
+
+    /// The widest title and name of a plan, the name shortened where both have no room.
+    pub(super) fn column_widths(&self, room: usize) -> (usize, usize) {
+        let (title, plan) = self.widths;
+        let fits = title + plan + 2 <= room;
+        (title, if fits { plan } else { self.short_plan })
     }
 
     fn add_week(&mut self, state: &planwright_state::SessionState, zone: &TimeZone) {

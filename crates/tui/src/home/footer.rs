@@ -110,6 +110,14 @@ impl HomeScreen {
         {
             return (vec![plain("Enter", "keep")], vec![plain("Esc", "close the line")]);
         }
+        if matches!(self.cover, Some(HomeCover::CatchUp(_))) {
+            let left = vec![
+                plain("j k", "choose"),
+                hint(KeyAction::Yes, "apply"),
+                plain("+ -", "keep or leave out a row"),
+            ];
+            return (left, vec![plain("Esc", "leave it")]);
+        }
         let mut left = vec![hint(KeyAction::Open, "open")];
         if self.agenda.late > 0 {
             left.push(hint(KeyAction::CatchUp, "catch up"));

@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::agenda::SHORT_PLAN;
 use super::needs::NeedRow;
 use super::{HomeFocus, HomeScreen};
 use crate::clock::duration_between;
@@ -177,9 +178,8 @@ fn answer_word(action: ChoiceAction) -> &'static str {
 
 /// Cells for a title and for the name of its plan: the title is cut last, and the name keeps a few.
 pub(super) fn split_columns(room: usize, (titles, plans): (usize, usize)) -> (usize, usize) {
-    const PLAN: usize = 15;
     let room = room.saturating_sub(2);
-    let least = PLAN.min(plans).min(room / 3);
+    let least = SHORT_PLAN.min(plans).min(room / 3);
     let plan = room.saturating_sub(titles).clamp(least, plans.max(least));
     (room - plan, plan)
 }

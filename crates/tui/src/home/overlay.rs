@@ -72,7 +72,7 @@ impl HomeOverlay {
 /// What an action does here; some have another word on this screen.
 pub(super) fn action_text(entry: &ActionEntry) -> &'static str {
     match entry.action {
-        KeyAction::Search => "find a plan, or search all steps",
+        KeyAction::Search => "find a plan or a step",
         KeyAction::Comment => "note for the task",
         KeyAction::FocusNext => "next pane",
         KeyAction::Fork => "fork the run",

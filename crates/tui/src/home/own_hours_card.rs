@@ -181,7 +181,9 @@ impl HomeScreen {
             Ok(before) => {
                 self.own_hours.undo.push(before);
                 self.own_hours.kept = Some(hours.to_owned());
-                format!("Kept: {hours}. u undoes it.")
+                // What was asked is answered: whoever types now means the goal.
+                self.set_focus(HomeFocus::Goal);
+                format!("Kept: {hours}. Tab, then u undoes it.")
             }
             Err(why) => why,
         });

@@ -140,7 +140,8 @@ impl HomeScreen {
         line.skip(indent - 1);
         line.put_column(&self.agenda.item_when(item, &self.time_zone), 10, self.style(when_role));
         line.put(&format!("{glyph} "), self.style(role));
-        let (title, plan) = split_columns(line.cells_left(), self.agenda.widths);
+        let (title, plan) =
+            split_columns(line.cells_left(), self.agenda.column_widths(line.cells_left()));
         line.put_column(&due.title, title, text).skip(2);
         // A name that is too long loses the words that it can do without.
         let names = shorten_titles(&[item.plan.as_str()], plan);

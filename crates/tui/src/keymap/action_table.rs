@@ -132,14 +132,14 @@ actions! {
     GoalBox "goal_box" Home Look ["i"] "new goal";
     Today "today" Home Look ["t"] "today";
     NextNeed "next_need" Home Decide ["n"] "open what waits for you";
-    Inbox "inbox" Home Look ["!"] "inbox: all that waits for you";
+    Inbox "inbox" Home Look ["!"] "inbox: what waits for you";
     CatchUp "catch_up" Home Decide ["C"] "catch up";
     MarkSession "mark_session" Home Decide ["*"] "mark a plan";
     Compare "compare" Home Look ["V"] "compare the marked plans";
-    RemoveSession "remove_session" Home Decide ["Delete"] "dismiss a failed run; remove a plan, asks first";
+    RemoveSession "remove_session" Home Decide ["Delete"] "dismiss or remove, asks";
     TodayDone "today_done" Today Decide ["d"] "done";
     TodaySkip "today_skip" Today Decide ["S"] "skip";
-    TodayLater "today_later" Today Decide ["w"] "when: move it to another time";
+    TodayLater "today_later" Today Decide ["w"] "when: move it";
 
     NextDivergence "next_divergence" Compare Look ["n"] "next difference";
     PreviousDivergence "previous_divergence" Compare Look ["N"] "previous difference";

@@ -16,7 +16,7 @@ use crate::widgets::{
     RuleKind, ScreenLine, draw_pane_rule, fit_clauses, format_counted, styled_piece,
 };
 use planwright_model::{Request, RequestId, RequestKind, Seq};
-use planwright_state::{SessionState, SkipRoots, TaskStatus};
+use planwright_state::{RunPhase, SessionState, SkipRoots, TaskStatus};
 use planwright_text::{display_width, shorten_titles, units};
 
 /// From so many columns on a row says everything it knows.
@@ -170,7 +170,9 @@ fn draw_item(item: NeedItem, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) 
     let (glyph, text, role, since) = item_text(item, row.width, cx);
     let dim = cx.style(ThemeRole::Dim);
     let mut line = ScreenLine::new(buf, row);
-    if let Some(since) = since {
+    // The clock of an interrupted run stands, so that no age would be true.
+    let stands = cx.state.run.phase == RunPhase::Interrupted;
+    if let Some(since) = since.filter(|_| !stands) {
         let age: Duration = duration_between(since, cx.now);
         line.put_right(&[styled_piece(units::format_clock(age), dim), styled_piece(" ", dim)]);
     }

@@ -122,7 +122,7 @@ pub(super) fn own_minutes(rows: &[PlanTextRow]) -> u64 {
 fn row_change(was: &PlanTextRow, row: &PlanTextRow, other_place: bool) -> Option<PlanRowChange> {
     // The time and the days of a phase follow from its rows, those of a milestone from what leads to it.
     let held = row.kind == PlanRowKind::Phase;
-    let words = was.title != row.title || was.done_when != row.done_when;
+    let words = was.title != row.title || was.done_when_text() != row.done_when_text();
     let work = was.who != row.who || was.minutes != row.minutes;
     let runs =
         was.command != row.command || was.checks != row.checks || was.settings != row.settings;
@@ -182,6 +182,7 @@ pub(super) fn field_changes(was: &PlanTextRow, row: &PlanTextRow, today: Date) -
         ("time", was.time_text(), row.time_text()),
         ("when", days(was), days(row)),
         ("done when", was.done_when.clone(), row.done_when.clone()),
+        ("failed when", was.failed_when.clone(), row.failed_when.clone()),
         (
             "command",
             was.command.clone().unwrap_or_default(),

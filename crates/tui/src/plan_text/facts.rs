@@ -100,11 +100,14 @@ pub fn plan_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
     if !open.is_empty() {
         let quoted: Vec<String> =
             open.iter().map(|text| format!("\"{}\"", planwright_text::clean_line(text))).collect();
-        let kept = if open.len() == 1 { "kept as a comment" } else { "kept as comments" };
+        let (is, kept, it) = match open.len() {
+            1 => ("is", "kept as a comment", "it"),
+            _ => ("are", "kept as comments", "them"),
+        };
         let quoted = quoted.join(", ");
-        let text = format!("{quoted}: {kept}, the planner can't act on it");
+        let text = format!("{quoted}: {kept}, the planner can't act on {it}");
         let count = units::format_counted(open.len(), "request");
-        let shorter = vec![format!("{quoted} is {kept}"), format!("{count}: {kept}")];
+        let shorter = vec![format!("{quoted} {is} {kept}"), format!("{count}: {kept}")];
         facts.push(PlanFact::new("Left open", text).with_shorter(shorter));
     }
     if let Some(text) = confidence::describe_confidence(source.state) {

@@ -6,6 +6,7 @@
 mod assumptions;
 mod changes;
 mod confidence;
+mod criterion_words;
 mod day_span;
 mod edit_words;
 mod fact_texts;
@@ -20,6 +21,7 @@ mod said;
 pub use assumptions::describe_assumptions;
 pub use changes::{DraftComparison, PlanRowChange, compare_rows, describe_row_change};
 pub use confidence::describe_confidence;
+pub(crate) use criterion_words::criteria_words;
 pub use day_span::DaySpan;
 pub use edit_words::describe_edit;
 pub(crate) use fact_texts::first_tasks;

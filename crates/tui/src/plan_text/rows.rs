@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::{DaySpan, PlanFileRow, file_rows, file_task_times, group_row_id};
+use super::{DaySpan, PlanFileRow, criteria_words, file_rows, file_task_times, group_row_id};
+use planwright_model::task::CriterionEffect;
 use planwright_model::{
     Comment, CommentOutcome, ExitCriterion, NodeDependency, NodeTree, Plan, PlanNode, RunKind,
     Schedule, TaskId, TaskNode, agent_title,
@@ -54,6 +55,8 @@ pub struct PlanTextRow {
     /// When its first block begins, in the reader's zone.
     pub start: Option<DateTime>,
     pub done_when: String,
+    /// What makes it failed even after its work succeeded; empty where nobody said.
+    pub failed_when: String,
     /// The command as it will run.
     pub command: Option<String>,
     /// Commands that tell whether it is done, as they will run: approving the plan allows them.
@@ -79,12 +82,12 @@ impl PlanTextRow {
         self.minutes.map(|minutes| units::format_planned(minutes.into())).unwrap_or_default()
     }
 
-    /// What makes it done, as a sentence part: `done when …`; empty where nobody said.
+    /// What makes it done or failed, as a sentence part: `done when …`; empty where nobody said.
     pub fn done_when_text(&self) -> String {
-        match self.done_when.as_str() {
-            "" => String::new(),
-            text => format!("done when {text}"),
-        }
+        let parts = [("done when", &self.done_when), ("failed when", &self.failed_when)];
+        let said = parts.iter().filter(|(_, text)| !text.is_empty());
+        let said: Vec<String> = said.map(|(label, text)| format!("{label} {text}")).collect();
+        said.join("; ")
     }
 
     /// What it waits for: `after Sort the issues, Measure the baseline`; empty where nothing.
@@ -271,7 +274,9 @@ impl<'a> RowSource<'a> {
         let mut row = self.new_row(&task.id, &task.description, kind);
         row.minutes = task.duration_minutes.filter(|minutes| *minutes > 0);
         row.set_doer(Some(&task.run), task.other_owner());
-        row.done_when = clean_line(&criterion_text(task)).into_owned();
+        let first = |effect| criteria_words(&task.exit_criteria, effect).next().unwrap_or_default();
+        row.done_when = clean_line(&first(CriterionEffect::Success)).into_owned();
+        row.failed_when = clean_line(&first(CriterionEffect::Failure)).into_owned();
         row.checks = check_commands(&task.exit_criteria);
         row.settings = task.command_settings();
         let needs = || task.dependencies.iter().filter_map(|link| by_id.get(&link.task));
@@ -297,6 +302,7 @@ impl<'a> RowSource<'a> {
             days: stretch.map(|(start, end)| DaySpan::from_stretch(*start, *end, self.zone)),
             start: stretch.map(|(start, _)| start.to_zoned(self.zone.clone()).datetime()),
             done_when: String::new(),
+            failed_when: String::new(),
             command: None,
             checks: Vec::new(),
             settings: Vec::new(),
@@ -405,17 +411,6 @@ fn check_commands(criteria: &[ExitCriterion]) -> Vec<String> {
     criteria.iter().filter_map(command).collect()
 }
 
-/// The first check of a task that can be said in words.
-fn criterion_text(task: &TaskNode) -> String {
-    let found = task.exit_criteria.iter().find_map(|criterion| match criterion {
-        ExitCriterion::Text { text, .. } | ExitCriterion::Judged { text, .. } => Some(text.clone()),
-        ExitCriterion::FileExists { path, .. } => Some(format!("{path} exists")),
-        ExitCriterion::Command { command, .. } => Some(format!("{command} succeeds")),
-        ExitCriterion::JsonPath { .. } => None,
-    });
-    found.unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -461,6 +456,28 @@ mod tests {
         let row = rows.iter().find(|row| row.id == id).unwrap();
         assert_eq!(row.checks, ["make check", "make lint"]);
         assert!(row.command.is_none() && row.has_commands());
+    }
+
+    #[test]
+    fn a_criterion_of_failure_is_not_what_makes_a_task_done() {
+        let mut state = Fixture::release().state();
+        let mut revision = (**state.plan.current.as_ref().unwrap()).clone();
+        let mut plan = (*revision.plan).clone();
+        let on = CriterionEffect::Failure;
+        plan.tasks[0].exit_criteria = vec![ExitCriterion::FileExists { path: "core".into(), on }];
+        let id = plan.tasks[0].id.clone();
+        let text = |state: &SessionState| {
+            let rows = plan_rows(state, &TimeZone::UTC);
+            rows.iter().find(|row| row.id == id).unwrap().done_when_text()
+        };
+        revision.plan = plan.clone().into();
+        state.plan.current = Some(revision.clone().into());
+        assert_eq!(text(&state), "failed when core exists");
+        let works = ExitCriterion::Text { text: "it works".into(), on: CriterionEffect::Success };
+        plan.tasks[0].exit_criteria.push(works);
+        revision.plan = plan.into();
+        state.plan.current = Some(revision.into());
+        assert_eq!(text(&state), "done when it works; failed when core exists");
     }
 
     #[test]

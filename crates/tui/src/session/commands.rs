@@ -47,6 +47,9 @@ impl SessionScreen {
     /// Why nothing can be done here, if so.
     pub(super) fn why_cannot_act(&self) -> Option<String> {
         match self.mode() {
+            SessionViewMode::Saved if self.cursor_seq() == self.head && self.resumes() => {
+                self.resume_advice()
+            }
             SessionViewMode::Saved => Some(format!(
                 "This is the past. {} forks here.",
                 self.keymap.key_hint(KeyAction::Fork)
@@ -61,6 +64,20 @@ impl SessionScreen {
             }
             SessionViewMode::Live | SessionViewMode::Paused => None,
         }
+    }
+
+    /// Whether a run that nobody works on has something left to do.
+    fn resumes(&self) -> bool {
+        let finished = matches!(self.latest.run.phase, RunPhase::Finished { success: true });
+        self.latest.is_runnable() && self.latest.run.phase != RunPhase::Idle && !finished
+    }
+
+    /// How a run goes on that its process has left.
+    pub(super) fn resume_advice(&self) -> Option<String> {
+        let failed = self.latest.tasks.has_failures();
+        let retry = if failed { " --retry failed" } else { "" };
+        let id = self.id.short_id();
+        self.resumes().then(|| format!("Nothing is running: planwright resume {id}{retry}"))
     }
 
     /// Sends a command and says so until the journal answers.

@@ -54,6 +54,9 @@ impl SessionScreen {
         }
         self.ui.message = None;
         self.ui.message_until = None;
+        if self.action_of_key(key) != Some(KeyAction::Undo) {
+            self.ui.asked_undo = None;
+        }
         if self.ui.overlay.is_some() {
             return self.on_overlay_key(event);
         }

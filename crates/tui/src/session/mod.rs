@@ -317,7 +317,8 @@ impl SessionScreen {
         if self.note.take().is_some() {
             self.commands = None;
             self.ui.overlay.take_if(|overlay| matches!(overlay, Overlay::Quit(_)));
-            self.ui.message = Some("The process that worked on this run has ended.".to_owned());
+            let ended = "The process that worked on this run has ended.".to_owned();
+            self.ui.message = Some(self.resume_advice().unwrap_or(ended));
             return self.seek_event(self.cursor_seq());
         }
         let stopped = self.commands.is_some() && self.latest.session.closed.is_some();

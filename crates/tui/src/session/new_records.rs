@@ -4,7 +4,7 @@ use super::{ExternalAction, ScreenEffect, SessionScreen};
 use crate::overlays::Overlay;
 use crate::panes::approval;
 use crate::ui_state::PaneFocus;
-use planwright_model::event::{ApprovalEvent, Event, Record, RunEvent, TaskEvent};
+use planwright_model::event::{ApprovalEvent, Event, Record, RunEvent, TaskEvent, WorktreeEvent};
 use planwright_model::{Seq, TaskId};
 use planwright_state::replay::RecordSourceError;
 use planwright_state::trace::TraceEntry;
@@ -81,6 +81,16 @@ impl SessionScreen {
                 self.show_finished();
             }
             Event::Run(RunEvent::Started { .. }) => self.ui.finished_open = false,
+            Event::Worktree(WorktreeEvent::Undone { task }) => {
+                let title = self.row_title(task);
+                self.show_message(format!("the changes of \"{title}\" are out of the workspace"));
+            }
+            Event::Worktree(WorktreeEvent::UndoFailed { task, .. }) => {
+                let title = self.row_title(task);
+                self.show_message(format!(
+                    "nothing undone: files of \"{title}\" were changed again since; see the activity"
+                ));
+            }
             _ => {}
         }
     }

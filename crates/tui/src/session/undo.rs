@@ -40,12 +40,20 @@ impl SessionScreen {
         Ok(self.send_command(command, words))
     }
 
-    /// Undoes the changes that the selected task applied to the workspace, if it did.
+    /// Undoes the changes that the selected task applied to the workspace, if it did. Files are put back only when the key
+    /// is pressed once more.
     fn undo_task_changes(&mut self) -> Option<ScreenEffect> {
         let task = self.ui.graph.selected.clone()?;
         let copy = self.latest.worktrees.get(&task).filter(|copy| copy.is_applied())?;
         let figures = copy.proposal.as_ref().map(ChangeProposal::describe).unwrap_or_default();
-        let words = format!("undo the changes of \"{}\": {figures}", self.row_title(&task));
+        let (title, key) = (self.row_title(&task), self.keymap.key_hint(KeyAction::Undo));
+        if self.ui.asked_undo.as_ref() != Some(&task) {
+            self.ui.asked_undo = Some(task);
+            let what = format!("{key} again takes the changes of \"{title}\" back: {figures}");
+            return Some(self.show_message(what));
+        }
+        self.ui.asked_undo = None;
+        let words = format!("undo the changes of \"{title}\": {figures}");
         let command = Command::UndoChanges { task, by: Actor::Person };
         Some(self.send_command(command, words))
     }

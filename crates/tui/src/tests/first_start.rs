@@ -87,7 +87,7 @@ fn hours_are_chosen_from_the_card_and_kept() {
     assert_eq!(start.kept().as_deref(), Some("Mon – Fri 19:00 – 21:00, Sat 10:00 – 13:00"));
     let frame = start.frame(80, 24);
     assert!(frame.contains("Kept: Mon – Fri 19:00 – 21:00"), "{frame}");
-    start.press(&[KeyCode::Tab]);
+    start.press(&[KeyCode::Tab, KeyCode::Tab]);
     insta::assert_snapshot!("first_start_hours_80x24", start.frame(80, 24));
     insta::assert_snapshot!("first_start_hours_120x40", start.frame(120, 40));
     insta::assert_snapshot!("first_start_hours_200x60", start.frame(200, 60));
@@ -95,6 +95,16 @@ fn hours_are_chosen_from_the_card_and_kept() {
     assert_eq!(start.kept(), None);
     start.press(&[KeyCode::Char('u')]);
     assert!(start.frame(80, 24).contains("Nothing to undo"));
+}
+
+/// Whoever has chosen and types means the goal, not the list.
+#[test]
+fn after_the_choice_letters_go_into_the_goal_box() {
+    let mut start = FirstStart::new(first_view());
+    start.press(&[KeyCode::Tab, KeyCode::Down, KeyCode::Enter]);
+    start.type_text("learn Rust");
+    start.press(&[KeyCode::Enter]);
+    assert_eq!(start.home.chosen, Some(HomeExit::Plan("learn Rust".into())));
 }
 
 #[test]

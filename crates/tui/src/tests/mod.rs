@@ -21,6 +21,7 @@ mod replaying;
 mod requests;
 mod sessions;
 mod sizes;
+mod snapshot_words;
 mod storm;
 mod true_hints;
 mod views;

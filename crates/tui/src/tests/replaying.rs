@@ -8,6 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::fixture::{Fixture, Shown, release_plan, roles_of, settings, text_of};
+use super::journals::recorded_journal;
 use super::lint::lint;
 use crate::compare::CompareScreen;
 use crate::event_loop::InteractiveScreen as _;
@@ -15,7 +16,7 @@ use crate::keymap::KeyChord;
 use crate::session::{ScreenEffect, ScreenMessage};
 use crate::ui_state::PaneFocus;
 use crate::{ComparableSession, CompareView, ExitReason, SessionActions};
-use planwright_model::event::SessionEvent;
+use planwright_model::event::{Record, SessionEvent};
 use planwright_model::{RunKind, Seq, SessionId, TaskLink, TaskNode};
 use planwright_state::SessionState;
 use planwright_state::replay::compare::{RunComparison, compare_runs};
@@ -112,6 +113,19 @@ fn requests(actions: &Answering) -> Vec<String> {
     actions.requests.lock().unwrap().clone()
 }
 
+fn compare_view(a: Vec<Record>, b: Vec<Record>) -> CompareView {
+    let history = |records| History::new(MemorySource::new(records));
+    let (mut a, mut b) = (history(a), history(b));
+    let comparison =
+        compare_runs((&SessionId::new(A), &mut a), (&SessionId::new(B), &mut b)).unwrap();
+    CompareView { comparison, a, b }
+}
+
+/// Two recorded runs of the release: in the first fuzzing fails, the second has one more task and another command.
+fn recorded_runs() -> CompareView {
+    compare_view(recorded_journal("release_run"), recorded_journal("release_second_run"))
+}
+
 /// The release, and a fork of it with one more task and other commands.
 fn two_runs() -> CompareView {
     let mut plan = release_plan();
@@ -152,15 +166,11 @@ fn two_runs() -> CompareView {
         .wait(60)
         .done("corpus", 200)
         .done("port", 40);
-    let history = |records: &Fixture| History::new(MemorySource::new(records.records.clone()));
-    let (mut a, mut b) = (history(&Fixture::failed()), history(&fork));
-    let comparison =
-        compare_runs((&SessionId::new(A), &mut a), (&SessionId::new(B), &mut b)).unwrap();
-    CompareView { comparison, a, b }
+    compare_view(Fixture::failed().records, fork.records)
 }
 
 pub(super) fn screen(actions: &Arc<Answering>) -> CompareScreen {
-    CompareScreen::new(two_runs(), Some(Arc::clone(actions) as _), &settings()).unwrap()
+    CompareScreen::new(recorded_runs(), Some(Arc::clone(actions) as _), &settings()).unwrap()
 }
 
 fn draw(screen: &mut CompareScreen, width: u16, height: u16) -> Buffer {
@@ -205,6 +215,23 @@ fn two_runs_side_by_side() {
     insta::assert_snapshot!("compare_100x30", frame(&mut screen(&actions), 100, 30));
     for (width, height) in [(1, 1), (20, 4), (40, 10), (200, 60)] {
         draw(&mut screen(&actions), width, height);
+    }
+}
+
+#[test]
+fn a_fork_is_named_by_the_run_it_comes_from() {
+    let mut screen = CompareScreen::new(two_runs(), None, &settings()).unwrap();
+    let text = text_of(&draw(&mut screen, 120, 40));
+    assert!(text.contains("B fork of A at event 14"), "{text}");
+    assert!(text.contains("+ Collect seed inputs"), "{text}");
+}
+
+/// Both commands begin alike, and one is longer than its line.
+#[test]
+fn the_first_difference_is_in_sight_where_commands_are_cut() {
+    for (width, height) in [(100, 30), (120, 40)] {
+        let text = text_of(&draw(&mut screen(&Arc::default()), width, height));
+        assert!(text.contains("-rss_l"), "{text}");
     }
 }
 

@@ -38,26 +38,30 @@ const FOREIGN: [ThemeRole; 9] = [
 
 /// What is wrong with the words of a frame, a line each.
 fn word_findings(buf: &Buffer, ids: &[TaskId]) -> Vec<String> {
+    let is_id = |word: &str| ids.iter().any(|id| id.as_str() == word);
+    own_words(buf).iter().flat_map(|row| row_findings(row, is_id)).collect()
+}
+
+/// What is wrong with one row of Planwright's own words.
+pub(super) fn row_findings(row: &str, is_id: impl Fn(&str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
-    for row in own_words(buf) {
-        let row = without_quotes(&row);
-        for word in row.split(|c: char| c.is_whitespace() || "()[],;:→–".contains(c)) {
-            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-            if is_file_name(word) {
-                continue;
-            }
-            if has_snake_case(word) {
-                found.push(format!("snake_case {word:?} in {:?}", row.trim()));
-            }
-            if is_rule_code(word) {
-                found.push(format!("rule code {word:?} in {:?}", row.trim()));
-            }
-            if ids.iter().any(|id| id.as_str() == word) {
-                found.push(format!("id {word:?} in {:?}", row.trim()));
-            }
+    let row = without_quotes(row);
+    for word in row.split(|c: char| c.is_whitespace() || "()[],;:→–".contains(c)) {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if is_file_name(word) {
+            continue;
         }
-        found.extend(bare_minutes(&row).map(|figure| format!("{figure} min in {:?}", row.trim())));
+        if has_snake_case(word) {
+            found.push(format!("snake_case {word:?} in {:?}", row.trim()));
+        }
+        if is_rule_code(word) {
+            found.push(format!("rule code {word:?} in {:?}", row.trim()));
+        }
+        if is_id(word) {
+            found.push(format!("id {word:?} in {:?}", row.trim()));
+        }
     }
+    found.extend(bare_minutes(&row).map(|figure| format!("{figure} min in {:?}", row.trim())));
     found
 }
 

@@ -258,7 +258,7 @@ fn parse_per_period_at(
         if words.is_any_of(link - 1, &["in", "for", "over", "within", "of", "to", "at", "on"]) {
             return None;
         }
-        if is_session_noun(words, link - 1) {
+        if count > 1.0 && is_session_noun(words, link - 1) {
             return None;
         }
         let Some((period, end)) = parse_period(words, link + 1) else { continue };

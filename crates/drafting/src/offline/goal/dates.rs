@@ -497,6 +497,9 @@ pub(super) fn parse_weekday(text: &str) -> Option<Weekday> {
 
 fn named_day(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let today = at.today;
+    if let Some(found) = date_of_week(words, index, today) {
+        return Some(found);
+    }
     let day = match words.text_at(index) {
         "today" | "tonight" => today,
         "day" if words.phrase_starts_at(index, "day after tomorrow") => {
@@ -513,9 +516,6 @@ fn named_day(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<Dat
         "this" => {
             let day = parse_weekday(words.text_at(index + 1))?;
             return Some(DateMatch::from_day(next_or_same_weekday(today, day)?, index + 2));
-        }
-        _ if date_of_week(words, index, today).is_some() => {
-            return date_of_week(words, index, today);
         }
         text => match parse_weekday(text) {
             Some(day) => next_weekday(today, day)?,

@@ -3,8 +3,8 @@
 use jiff::civil::{Date, Time};
 
 use planwright_model::{
-    PlanCalendar, PreferredTime, Recurrence, RecurrenceByDay, RecurrenceFrequency, Role, Weekday,
-    WeeklyHours,
+    PatternType, PlanCalendar, PreferredTime, Recurrence, RecurrenceByDay, RecurrenceFrequency,
+    Role, Weekday, WeeklyHours,
 };
 use planwright_schedule::calendar::RecurrenceRule;
 
@@ -84,6 +84,7 @@ impl InstanceBuilder<'_> {
     ) -> Recurrence {
         let at_time = task.at_time.as_ref().map(|time| time.get_ref().as_str());
         let mut found = self.build_recurrence(every, (at_time, &task.on.0, task.times));
+        self.take_stated_days(&mut found, every, task);
         let window = group.and_then(|group| self.phase_window(group));
         let span = self.inputs.span;
         let usual_days = super::dates::days_between(span.start, span.usual_last) + 1;
@@ -107,6 +108,36 @@ impl InstanceBuilder<'_> {
         );
         self.thin_sessions(&mut found);
         found
+    }
+
+    /// Puts what a project does every week on the days that the goal names, and the first of it at its time: "practice
+    /// every Wednesday at 17:00".
+    fn take_stated_days(
+        &self,
+        found: &mut Recurrence,
+        every: BlueprintRepeat,
+        task: &BlueprintTask,
+    ) {
+        let InstanceInputs { goal, blueprint, .. } = self.inputs;
+        let weekly = |task: &BlueprintTask| {
+            task.every.is_some_and(|every| {
+                every.count == 1 && matches!(every.unit, BlueprintRepeatUnit::Week)
+            }) && task.on.0.is_empty()
+                && task.times.is_none()
+        };
+        let stated = goal.cadence.as_ref().filter(|cadence| {
+            cadence.every == CadencePeriod::Week && cadence.interval == 1 && !cadence.on.is_empty()
+        });
+        let project = blueprint.pattern == PatternType::MilestoneProject;
+        let Some(cadence) = stated.filter(|_| project && every.count == 1 && weekly(task)) else {
+            return;
+        };
+        let days = cadence.on.iter().map(|day| RecurrenceByDay::Weekday(Weekday::from(*day)));
+        found.by_day = days.collect();
+        let first = blueprint.all_tasks().into_iter().find(|task| weekly(task));
+        if first.is_some_and(|first| std::ptr::eq(first, task)) {
+            found.at_local = goal.at_local.or(found.at_local);
+        }
     }
 
     /// Lets sessions come less often where the person has fewer hours than the kind; there are as many of them, over a

@@ -9,6 +9,7 @@ use super::{
 use crate::plan_file::PlanFileInputs;
 use crate::plan_file::conditions::expand_condition;
 use crate::plan_file::decoder::PlanFileDecoder;
+use crate::plan_file::run_settings::is_variable_name;
 use crate::plan_file::value_tree::{
     TreeEntry, TreeValue, ValuePath, ValueTree, escape_for_message,
 };
@@ -312,6 +313,22 @@ fn insert_value(
     }
 }
 
+/// What to write instead of a template of another program.
+fn unknown_template_fix(body: &str) -> String {
+    let inside = body.trim_start_matches("${{").trim_end_matches("}}").trim();
+    match inside.split_once('.') {
+        Some(("secrets", name)) if is_variable_name(name) => {
+            format!("Add secrets = [\"{name}\"] to the task, and write \"${name}\" in its command.")
+        }
+        Some((runner @ ("github" | "runner"), name)) if is_variable_name(name) => {
+            let variable = format!("{runner}_{name}").to_uppercase();
+            format!("Write {} env.{variable} }}}}.", "${{")
+        }
+        _ => "Write vars, params, env, matrix or tasks.ID.outputs and a name; $${{ stands for ${{."
+            .to_owned(),
+    }
+}
+
 /// Files that declare nothing for templates are older than they are: braces stay as they were written.
 fn report_unknown(
     decoder: &mut PlanFileDecoder<'_>,
@@ -321,8 +338,7 @@ fn report_unknown(
     scope: &TemplateScope<'_>,
 ) {
     let shown = escape_for_message(body);
-    let fix =
-        "Write vars, params, env, matrix or tasks.ID.outputs and a name; $${{ stands for ${{.";
+    let fix = unknown_template_fix(body);
     if scope.values.is_declared || !scope.cell.is_empty() {
         decoder.report_bad_value(
             tree,

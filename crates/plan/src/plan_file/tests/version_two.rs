@@ -89,6 +89,26 @@ fn parameters_are_checked_against_their_declaration() {
 }
 
 #[test]
+fn what_other_programs_write_is_refused_with_what_to_write_here() {
+    for (line, expected) in [
+        ("run = { shell = \"echo ${{ secrets.TOKEN }}\" }", "Add secrets = [\"TOKEN\"]"),
+        ("run = { shell = \"echo ${{ github.sha }}\" }", "Write ${{ env.GITHUB_SHA }}."),
+        ("run = { shell = [\"make\", \"make test\"] }", "as one text"),
+        ("run = { shell = \"true\" }\nshell = \"bash\"", "[\"bash\", \"-euc\"]"),
+        ("run = { shell = \"true\" }\nwhen = \"params.x == 1\"", "when = { if ="),
+        ("run = { shell = \"true\" }\nif = \"always()\"", "when = { if ="),
+        ("run = { shell = \"true\" }\ntimeout-minutes = 5", "timeout = \"5m\""),
+        ("steps = [{ run = \"make\" }]", "run = { shell ="),
+        ("run = { shell = \"true\" }\nstrategy = { os = [\"a\"] }", "matrix = {"),
+        ("run = { shell = \"true\" }\nmutex = \"db\"", "pool = \"NAME\""),
+    ] {
+        let text = format!("version = 2\n[[tasks]]\nid = \"a\"\n{line}\n");
+        let (.., fix) = wrong(&text, &[]);
+        assert!(fix.contains(expected), "{line}: {fix}");
+    }
+}
+
+#[test]
 fn references_that_lead_nowhere_are_refused_with_their_place() {
     for (value, expected) in [
         ("${{ vars.nam }}", "refers to the variable `nam`, which is not declared"),

@@ -7,11 +7,11 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::glyphs::task_glyph;
+use crate::plan_text::criteria_words;
 use crate::theme::ThemeRole;
 use crate::widgets::short_plan_name;
-use planwright_model::{
-    Actor, ExitCriterion, RunKind, ScheduledBlock, TaskId, TaskNode, agent_title,
-};
+use planwright_model::task::CriterionEffect;
+use planwright_model::{Actor, RunKind, ScheduledBlock, TaskId, TaskNode, agent_title};
 use planwright_state::{SessionState, SkipRoots, TaskRow, TaskStatus};
 use planwright_text::{clean_text, dates, reveal_hidden, units, wrap_exact, wrap_words};
 
@@ -304,7 +304,8 @@ impl CardBuilder {
     }
 
     fn push_done_when(&mut self, state: &SessionState, id: &TaskId, node: &TaskNode) {
-        let mut criteria: Vec<String> = node.exit_criteria.iter().map(criterion_text).collect();
+        let mut criteria: Vec<String> =
+            criteria_words(&node.exit_criteria, CriterionEffect::Success).collect();
         let outline = state.outline_node(id).map_or("", |outline| outline.done_when.as_str());
         if criteria.is_empty() && !outline.trim().is_empty() {
             criteria.push(outline.to_owned());
@@ -312,6 +313,9 @@ impl CardBuilder {
         let lines: Vec<(String, ThemeRole)> =
             criteria.into_iter().map(|text| (text, ThemeRole::Text)).collect();
         self.push_list("Done when", &lines);
+        let failed = criteria_words(&node.exit_criteria, CriterionEffect::Failure);
+        let lines: Vec<(String, ThemeRole)> = failed.map(|text| (text, ThemeRole::Text)).collect();
+        self.push_list("Failed when", &lines);
         let description = state.outline_node(id).map_or("", |outline| outline.description.as_str());
         let links: Vec<(String, ThemeRole)> = node
             .evidence
@@ -450,15 +454,6 @@ fn outcome_text(row: &TaskRow, now: Timestamp) -> String {
     match row.status {
         TaskStatus::Done if row.done_by == Some(Actor::Person) => "done by you".to_owned(),
         status => format!("{}{}", status.label(), took.unwrap_or_default()),
-    }
-}
-
-fn criterion_text(criterion: &ExitCriterion) -> String {
-    match criterion {
-        ExitCriterion::Text { text, .. } | ExitCriterion::Judged { text, .. } => text.clone(),
-        ExitCriterion::FileExists { path, .. } => format!("{path} exists"),
-        ExitCriterion::Command { command, .. } => format!("{command} succeeds"),
-        ExitCriterion::JsonPath { path, equals, .. } => format!("{path} is {equals}"),
     }
 }
 

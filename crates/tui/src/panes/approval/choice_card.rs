@@ -174,11 +174,15 @@ fn is_late(state: &SessionState) -> bool {
     state.planning.schedule.as_deref().is_some_and(|schedule| schedule.lateness_minutes > 0)
 }
 
-/// What about the dates can't hold, in words.
+/// The rule about the end of the plan, which the request itself states.
+const END_RULE: &str = "G401";
+
+/// What about the dates can't hold, in words, beyond that the plan ends too late.
 fn broken_dates(state: &SessionState) -> Vec<String> {
     let judged = state.planning.judgements.get(&planwright_model::Stage::Schedule);
     let found = judged.into_iter().flat_map(|judged| &judged.violations);
     let broken = found.filter(|found| found.severity != planwright_model::Severity::Warning);
+    let broken = broken.filter(|found| found.rule != END_RULE);
     broken.map(|found| clean_line(&found.message).into_owned()).take(MOST_BROKEN).collect()
 }
 
@@ -252,10 +256,13 @@ pub(super) fn goal_reading_lines(
     width: usize,
 ) -> Vec<CardLine> {
     let mut lines = Vec::new();
-    if only_question(request).is_none() {
-        return lines;
+    let Some(question) = only_question(request) else { return lines };
+    let mut reading = read_goal(&shown.state.planning.goal, shown.today);
+    if question.key == KIND_QUESTION {
+        // What is asked is not known yet.
+        reading.kind = None;
     }
-    for (label, text) in read_goal(&shown.state.planning.goal, shown.today).labeled_lines() {
+    for (label, text) in reading.labeled_lines() {
         let label = match label {
             "" => "Note",
             "Read" => "From the goal",

@@ -205,7 +205,7 @@ pub(crate) fn failed_rows(state: &SessionState, task: &TaskId) -> Vec<AnswerRow>
 pub(crate) fn why_cannot_revise(state: &SessionState) -> Option<String> {
     let planning = &state.planning;
     if !planning.begun {
-        return Some("from a file: change it by resume --plan FILE".to_owned());
+        return Some("edit the plan file, then resume --plan FILE".to_owned());
     }
     (planning.place.state != PlanState::Complete).then(|| "the plan is being worked on".to_owned())
 }

@@ -19,7 +19,7 @@ use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, fit_clauses, styled_piece};
-use planwright_model::{ApprovalTarget, Request, RequestKind};
+use planwright_model::{ApprovalTarget, Request, RequestKind, RunKind};
 use planwright_state::SessionState;
 use planwright_text::dates::format_date;
 use planwright_text::{clean_line, display_width, units, wrap_words};
@@ -466,7 +466,9 @@ fn key_texts(row: &AnswerRow, cx: &PaneContext<'_>) -> (String, String) {
     }
     match row.action {
         KeyAction::Yes => {
-            let words = first_task_text(cx).or_else(|| starts_now_text(cx.state));
+            // Agents and commands do not wait for the day that the calendar has for them.
+            let words = first_task_text(cx).filter(|_| !starts_by_itself(cx.state));
+            let words = words.or_else(|| starts_now_text(cx.state));
             let words = words.filter(|_| !cx.state.desk.is_ticket());
             (label, words.unwrap_or(given))
         }
@@ -502,6 +504,16 @@ fn first_task_text(cx: &PaneContext<'_>) -> Option<String> {
         who => format!(", {who}"),
     };
     Some(format!("first task {when}{whose}"))
+}
+
+/// Whether the approval starts a task that waits for no date and for nobody.
+fn starts_by_itself(state: &SessionState) -> bool {
+    let Some(revision) = state.plan.current.as_deref() else { return false };
+    first_tasks(state, revision).iter().any(|task| {
+        let dates = task.dates();
+        let waits = dates.fixed_start.or(dates.not_before).is_some();
+        !waits && !matches!(task.run, RunKind::Human {})
+    })
 }
 
 /// How many tasks start with the approval; those that are done already are not among them.

@@ -151,7 +151,9 @@ pub(crate) fn graph_facts(cx: &PaneContext<'_>) -> String {
 
 /// `done about 14:36`, while it runs.
 pub(crate) fn expected_end(cx: &PaneContext<'_>) -> Option<String> {
-    if cx.state.run.phase != RunPhase::Running || cx.mode.is_past() {
+    // A plan with dates ends on its own day, which is on the plan.
+    let has_dates = cx.state.planning.schedule.is_some();
+    if cx.state.run.phase != RunPhase::Running || cx.mode.is_past() || has_dates {
         return None;
     }
     let left = content::longest_path_left(cx.state, cx.now).filter(|left| *left > 0)?;

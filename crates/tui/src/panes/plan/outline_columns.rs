@@ -133,14 +133,11 @@ impl ColumnWidths {
         let name = rows.iter().map(|row| &row.who).find(|who| !who.is_empty());
         let removed = changes.iter().flat_map(|changes| &changes.removed).map(|(_, row)| row);
         for row in rows.iter().chain(removed) {
-            let is_task = row.kind == PlanRowKind::Task;
             widths.title = widths.title.max(display_width(&row.title) + 2 * row.depth);
             widths.who = widths.who.max(display_width(&row.who)).min(14);
             widths.is_one_person &= row.who.is_empty() || Some(&row.who) == name;
             widths.short_time = widths.short_time.max(display_width(&new_time_text(row, changes)));
-            if is_task {
-                widths.time = widths.time.max(display_width(&time_text(row, changes)));
-            }
+            widths.time = widths.time.max(display_width(&time_text(row, changes)));
             widths.short =
                 widths.short.max(display_width(&when_text(row, changes, WhenForm::Short, today)));
             full_texts.push(display_width(&when_text(row, changes, WhenForm::Full, today)));

@@ -84,6 +84,7 @@ fn task_lines(text: &PlanTextRow, cx: &PaneContext<'_>) -> Vec<(&'static str, St
         ("", planwright_text::reveal_hidden(&text.settings.join("\n")), ThemeRole::RiskExecute),
         ("Checks", checks, ThemeRole::RiskExecute),
         ("Done when", text.done_when.clone(), ThemeRole::Text),
+        ("Failed when", text.failed_when.clone(), ThemeRole::Text),
     ];
     lines.extend(agent_lines(text, cx));
     let description = node_description(text, cx);
