@@ -8,7 +8,7 @@ use planwright_model::event::{ApprovalEvent, Event, Record};
 use planwright_model::{ApprovalTarget, Request, RequestKind};
 
 /// Every card: its name, the journal it is in, and which of the requests there it is.
-const CARDS: [(&str, &str, usize); 31] = [
+const CARDS: [(&str, &str, usize); 32] = [
     ("questions", "questions", 1),
     ("question", "question", 1),
     ("kind", "kind", 1),
@@ -17,6 +17,7 @@ const CARDS: [(&str, &str, usize); 31] = [
     ("outline", "drafts", 3),
     ("roadmap", "drafts", 4),
     ("planned", "drafts", 5),
+    ("moved", "moved", 2),
     ("rfc", "rfc", 1),
     ("rfc_pattern", "rfc_pattern", 1),
     ("low_confidence", "low_confidence", 1),
