@@ -11,8 +11,8 @@ use super::{command_options, conditions, results, run_settings};
 use crate::graph::text_lists::ListSeparators;
 use planwright_model::task::{DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use planwright_model::{
-    DateField, NodeDates, NodeOrigin, PlanDate, RepeatPolicy, SandboxChoice, Severity, TaskCost,
-    TaskId, TaskLink, TaskNode, Violation,
+    DateField, NodeDates, NodeOrigin, PlanDate, RepeatPolicy, RunKind, SandboxChoice, Severity,
+    TaskCost, TaskId, TaskLink, TaskNode, Violation,
 };
 use planwright_text::nearest_name;
 
