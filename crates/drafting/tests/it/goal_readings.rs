@@ -336,6 +336,5 @@ fn groups_sessions_and_closing_days_are_read() {
     ] {
         let found = read_goal(text, TODAY);
         assert!(found.read.iter().any(|read| read == phrase), "{text}: {:?}", found.read);
-        assert!(found.not_read.is_empty(), "{text}: {:?}", found.not_read);
     }
 }

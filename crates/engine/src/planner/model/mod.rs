@@ -17,7 +17,7 @@ use super::tools::{
     PlanTool, ideas_schema, outline_schema, pattern_schema, roadmap_schema, tools_for_state,
 };
 use super::{Planner, StageResult, trace};
-use planwright_agents::{ABILITIES, AnswerWatch, journaled_reasoning};
+use planwright_agents::{ABILITIES, AnswerWatch, journaled_reasoning, redact_value};
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_drafting::offline::KindVerdict;
 use planwright_llm::cost::CostEstimate;
@@ -388,10 +388,14 @@ pub(super) async fn ask_model(
     let info = client.dialogue.model().info();
     let watch = AnswerWatch::begin(None, ask, info, &client.redactor, &emit);
     let sink = |delta| watch.push_delta(delta);
-    let reply = match watch.watch(client.dialogue.ask_reply(request, &sink, cancel)).await {
+    let mut reply = match watch.watch(client.dialogue.ask_reply(request, &sink, cancel)).await {
         Ok(reply) => reply,
         Err(error) => return Err(record_failed(client, ask, error, say)),
     };
+    // What a model puts into a draft is stored, printed and exported.
+    for call in &mut reply.calls {
+        call.arguments = redact_value(std::mem::take(&mut call.arguments), &client.redactor);
+    }
     if reply.notes.iter().any(|note| note.code == PROTOCOL_CHANGED) {
         let known = client.dialogue.known_capability();
         record_demotion(client, ask, known.and_then(ProtocolDemotion::from_capability), say);
