@@ -15,7 +15,7 @@ use serde_json::json;
 use super::cannot_confine;
 use crate::agents::{code, words};
 
-/// An agent as it is set up for these tests. `URL` stands for the provider, `MODULES` for the packages.
+/// An agent as it is set up for these tests. `PROVIDER` stands for the address of the provider, `MODULES` for the packages.
 struct RealAgent {
     name: &'static str,
     command: &'static [&'static str],
@@ -31,7 +31,7 @@ const CODEX: RealAgent = RealAgent {
     files: &[(
         ".codex/config.toml",
         "model = \"mock\"\nmodel_provider = \"mock\"\ncheck_for_update_on_startup = false\n\
-         [model_providers.mock]\nname = \"Mock\"\nbase_url = \"URL/v1\"\nwire_api = \"responses\"\n\
+         [model_providers.mock]\nname = \"Mock\"\nbase_url = \"PROVIDER/v1\"\nwire_api = \"responses\"\n\
          env_key = \"MOCK_KEY\"\n[analytics]\nenabled = false\n",
     )],
     variables: &[("MOCK_KEY", "none"), ("NO_BROWSER", "1")],
@@ -43,7 +43,7 @@ const CLAUDE: RealAgent = RealAgent {
     command: &["node", "MODULES/@agentclientprotocol/claude-agent-acp/dist/index.js"],
     files: &[(".claude/", ""), (".claude.json", "{}")],
     variables: &[
-        ("ANTHROPIC_BASE_URL", "URL"),
+        ("ANTHROPIC_BASE_URL", "PROVIDER"),
         ("ANTHROPIC_API_KEY", "none"),
         ("DISABLE_AUTOUPDATER", "1"),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
@@ -63,7 +63,7 @@ const GEMINI: RealAgent = RealAgent {
     )],
     variables: &[
         ("GEMINI_API_KEY", "none"),
-        ("GOOGLE_GEMINI_BASE_URL", "URL"),
+        ("GOOGLE_GEMINI_BASE_URL", "PROVIDER"),
         ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
     ],
     loads: false,
@@ -79,7 +79,7 @@ const OPENCODE: RealAgent = RealAgent {
                 "permission": { "bash": "ask", "edit": "ask" },
                 "provider": { "mock": { "npm": "@ai-sdk/openai-compatible", "name": "Mock",
                     "models": { "mock": { "name": "mock" } },
-                    "options": { "baseURL": "URL/v1", "apiKey": "none" } } } }"#,
+                    "options": { "baseURL": "PROVIDER/v1", "apiKey": "none" } } } }"#,
         ),
         (".local/share/opencode/", ""),
         (".local/state/opencode/", ""),
@@ -105,7 +105,7 @@ const QWEN: RealAgent = RealAgent {
     )],
     variables: &[
         ("OPENAI_API_KEY", "none"),
-        ("OPENAI_BASE_URL", "URL/v1"),
+        ("OPENAI_BASE_URL", "PROVIDER/v1"),
         ("OPENAI_MODEL", "mock"),
     ],
     loads: true,
@@ -118,7 +118,7 @@ const GOOSE: RealAgent = RealAgent {
     variables: &[
         ("GOOSE_PROVIDER", "openai"),
         ("GOOSE_MODEL", "mock"),
-        ("OPENAI_HOST", "URL"),
+        ("OPENAI_HOST", "PROVIDER"),
         ("OPENAI_API_KEY", "none"),
         ("GOOSE_DISABLE_KEYRING", "1"),
         ("GOOSE_TELEMETRY_OFF", "1"),
@@ -179,7 +179,7 @@ impl<'a> RealEnv<'a> {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
         let modules = modules.display().to_string();
-        let fill = |text: &str| text.replace("URL", url).replace("MODULES", &modules);
+        let fill = |text: &str| text.replace("PROVIDER", url).replace("MODULES", &modules);
         for (path, text) in agent.files {
             let path = root.join("home").join(path);
             let holder = if text.is_empty() { Some(path.as_path()) } else { path.parent() };
