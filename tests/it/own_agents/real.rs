@@ -15,7 +15,7 @@ use serde_json::json;
 use super::cannot_confine;
 use crate::agents::{code, words};
 
-/// An agent as it is set up for these tests. `URL` stands for the provider, `MODULES` for the packages.
+/// An agent as it is set up for these tests. `PROVIDER` stands for the address of the provider, `MODULES` for the packages.
 struct RealAgent {
     name: &'static str,
     command: &'static [&'static str],
@@ -31,7 +31,7 @@ const CODEX: RealAgent = RealAgent {
     files: &[(
         ".codex/config.toml",
         "model = \"mock\"\nmodel_provider = \"mock\"\ncheck_for_update_on_startup = false\n\
-         [model_providers.mock]\nname = \"Mock\"\nbase_url = \"URL/v1\"\nwire_api = \"responses\"\n\
+         [model_providers.mock]\nname = \"Mock\"\nbase_url = \"PROVIDER/v1\"\nwire_api = \"responses\"\n\
          env_key = \"MOCK_KEY\"\n[analytics]\nenabled = false\n",
     )],
     variables: &[("MOCK_KEY", "none"), ("NO_BROWSER", "1")],
@@ -43,7 +43,7 @@ const CLAUDE: RealAgent = RealAgent {
     command: &["node", "MODULES/@agentclientprotocol/claude-agent-acp/dist/index.js"],
     files: &[(".claude/", ""), (".claude.json", "{}")],
     variables: &[
-        ("ANTHROPIC_BASE_URL", "URL"),
+        ("ANTHROPIC_BASE_URL", "PROVIDER"),
         ("ANTHROPIC_API_KEY", "none"),
         ("DISABLE_AUTOUPDATER", "1"),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
@@ -63,7 +63,7 @@ const GEMINI: RealAgent = RealAgent {
     )],
     variables: &[
         ("GEMINI_API_KEY", "none"),
-        ("GOOGLE_GEMINI_BASE_URL", "URL"),
+        ("GOOGLE_GEMINI_BASE_URL", "PROVIDER"),
         ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
     ],
     loads: false,
@@ -79,7 +79,7 @@ const OPENCODE: RealAgent = RealAgent {
                 "permission": { "bash": "ask", "edit": "ask" },
                 "provider": { "mock": { "npm": "@ai-sdk/openai-compatible", "name": "Mock",
                     "models": { "mock": { "name": "mock" } },
-                    "options": { "baseURL": "URL/v1", "apiKey": "none" } } } }"#,
+                    "options": { "baseURL": "PROVIDER/v1", "apiKey": "none" } } } }"#,
         ),
         (".local/share/opencode/", ""),
         (".local/state/opencode/", ""),
@@ -105,7 +105,7 @@ const QWEN: RealAgent = RealAgent {
     )],
     variables: &[
         ("OPENAI_API_KEY", "none"),
-        ("OPENAI_BASE_URL", "URL/v1"),
+        ("OPENAI_BASE_URL", "PROVIDER/v1"),
         ("OPENAI_MODEL", "mock"),
     ],
     loads: true,
@@ -118,7 +118,7 @@ const GOOSE: RealAgent = RealAgent {
     variables: &[
         ("GOOSE_PROVIDER", "openai"),
         ("GOOSE_MODEL", "mock"),
-        ("OPENAI_HOST", "URL"),
+        ("OPENAI_HOST", "PROVIDER"),
         ("OPENAI_API_KEY", "none"),
         ("GOOSE_DISABLE_KEYRING", "1"),
         ("GOOSE_TELEMETRY_OFF", "1"),
@@ -130,13 +130,16 @@ const GOOSE: RealAgent = RealAgent {
 struct MockProvider {
     child: Child,
     url: String,
+    log: tempfile::NamedTempFile,
 }
 
 impl MockProvider {
     fn start(program: &Path) -> Self {
+        let log = tempfile::NamedTempFile::new().unwrap();
         let mut child = Command::new("python3")
             .arg(program)
-            .arg("0")
+            .args(["0", "--log"])
+            .arg(log.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -145,7 +148,14 @@ impl MockProvider {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let at = line.find("http://").unwrap_or_else(|| panic!("an address: {line}"));
         let url = line[at..].split_whitespace().next().unwrap().trim_end_matches('/').to_owned();
-        Self { child, url }
+        Self { child, url, log }
+    }
+
+    /// How many requests with tools it got: agents also ask for titles.
+    fn requests(&self) -> usize {
+        let text = std::fs::read_to_string(self.log.path()).unwrap_or_default();
+        let asks = |line: &&str| line.contains("\"tools\": [\"");
+        text.lines().filter(asks).count()
     }
 }
 
@@ -169,7 +179,7 @@ impl<'a> RealEnv<'a> {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
         let modules = modules.display().to_string();
-        let fill = |text: &str| text.replace("URL", url).replace("MODULES", &modules);
+        let fill = |text: &str| text.replace("PROVIDER", url).replace("MODULES", &modules);
         for (path, text) in agent.files {
             let path = root.join("home").join(path);
             let holder = if text.is_empty() { Some(path.as_path()) } else { path.parent() };
@@ -239,15 +249,16 @@ impl<'a> RealEnv<'a> {
     }
 
     /// Starts a plan whose provider is silent, and waits until the agent has its prompt.
-    fn start_silent(&self) -> Child {
-        let plan = self.plan("SLOW=60", "");
+    fn start_silent(&self, provider: &MockProvider) -> Child {
+        let before = provider.requests();
+        let plan = self.plan("SLOW=20", "");
         let child = self
             .command(&["run", &plan, "--yes"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        wait_until("its session is open", || self.journal().contains("session_opened"));
+        wait_until("its model is asked", || provider.requests() > before);
         child
     }
 
@@ -322,10 +333,10 @@ fn try_agent(agent: &RealAgent) {
     says_hello_and_asks(&env(""));
     acts_when_allowed(&env(""), &env(""));
     leaves_it_when_refused(&env(NO_COMMAND), &env(NO_EDIT));
-    is_cancelled(&env(""));
-    is_killed(&env(""));
+    is_cancelled(&env(""), &provider);
+    is_killed(&env(""), &provider);
     bounds_a_long_answer(&env(""));
-    resumes(&env(""), agent.loads);
+    resumes(&env(""), &provider);
 }
 
 fn says_hello_and_asks(env: &RealEnv<'_>) {
@@ -355,16 +366,16 @@ fn leaves_it_when_refused(command: &RealEnv<'_>, edit: &RealEnv<'_>) {
     assert_eq!(edit.find("mark.txt"), Vec::<PathBuf>::new(), "{told}");
 }
 
-fn is_cancelled(env: &RealEnv<'_>) {
-    let mut child = env.start_silent();
+fn is_cancelled(env: &RealEnv<'_>, provider: &MockProvider) {
+    let mut child = env.start_silent(provider);
     let stopped = env.run(&["stop", "last", "t"]);
     assert_eq!(code(&stopped), 0, "{}", words(&stopped));
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert_eq!(env.agent_processes(), Vec::<u32>::new());
 }
 
-fn is_killed(env: &RealEnv<'_>) {
-    let mut child = env.start_silent();
+fn is_killed(env: &RealEnv<'_>, provider: &MockProvider) {
+    let mut child = env.start_silent(provider);
     for pid in env.agent_processes() {
         // One that ended with another is gone already.
         let _ = Command::new("kill").args(["-9", &pid.to_string()]).stderr(Stdio::null()).status();
@@ -383,14 +394,14 @@ fn bounds_a_long_answer(env: &RealEnv<'_>) {
 }
 
 /// Planwright is killed while the model is silent: nothing was done, so that the agent continues without a question.
-fn resumes(env: &RealEnv<'_>, loads: bool) {
-    let mut child = env.start_silent();
+fn resumes(env: &RealEnv<'_>, provider: &MockProvider) {
+    let mut child = env.start_silent(provider);
     child.kill().unwrap();
     child.wait().unwrap();
     let output = env.run(&["resume", "last"]);
     let told = words(&output);
     assert_eq!(code(&output), 0, "{told}");
-    assert_eq!(told.contains("continues its session"), loads, "{told}");
+    assert_eq!(told.contains("continues its session"), env.agent.loads, "{told}");
     assert_eq!(env.agent_processes(), Vec::<u32>::new());
 }
 

@@ -66,7 +66,7 @@ impl LineReport {
     }
 }
 
-struct BoundedLines<R> {
+struct BoundedAgentLines<R> {
     source: R,
     bounds: LineBounds,
     report: LineReport,
@@ -85,7 +85,7 @@ pub(crate) fn read_lines<R: AsyncRead + Send + Unpin + 'static>(
     bounds: LineBounds,
     report: LineReport,
 ) -> impl Stream<Item = std::io::Result<String>> + Send + 'static {
-    let lines = BoundedLines {
+    let lines = BoundedAgentLines {
         source,
         bounds,
         report,
@@ -102,7 +102,7 @@ pub(crate) fn read_lines<R: AsyncRead + Send + Unpin + 'static>(
     })
 }
 
-impl<R: AsyncRead + Unpin> BoundedLines<R> {
+impl<R: AsyncRead + Unpin> BoundedAgentLines<R> {
     /// `None` at the end of the output.
     async fn next_message(&mut self) -> Option<std::io::Result<String>> {
         loop {
