@@ -197,7 +197,7 @@ fn print_refusal(app: &App, args: &RunArgs, params: &BTreeMap<String, String>) {
     if args.what == "-" {
         return;
     }
-    if let Err(error) = read_plan_file(path, params, &app.redactor()) {
+    if let Err(error) = read_plan_file(path, params, app.agent_names(), &app.redactor()) {
         let mut out = StdoutWriter::new();
         for line in args.reports.refusal_annotations(path, &error) {
             // Who closed the output wants nothing more; the error itself comes after.
