@@ -18,7 +18,7 @@ pub struct ReportedProgress {
 impl TicketDesk {
     /// The ticket that an agent names.
     pub fn ticket_id(&self, ticket: &str) -> Result<SessionId, DeskError> {
-        self.parse_ticket(&self.store()?, ticket)
+        Self::parse_ticket(&self.store()?, ticket)
     }
 
     /// Keeps a report. It is refused unless its hash is the one that the person approved.

@@ -124,9 +124,9 @@ impl TicketDesk {
         replies: Vec<CommentReply>,
     ) -> Result<SubmissionReport, DeskError> {
         let store = self.store()?;
-        let id = self.parse_ticket(&store, ticket)?;
+        let id = Self::parse_ticket(&store, ticket)?;
         self.settle_letters(&id).await?;
-        let state = self.ticket_state(&store, &id)?;
+        let state = Self::ticket_state(&store, &id)?;
         let agent = state.desk.agent.clone().unwrap_or_default();
         let title = state.session.title.clone();
         let request = SubmitRequest {
@@ -288,7 +288,7 @@ impl TicketDesk {
         workspace: &str,
         hash: &Digest,
     ) -> Result<Option<(SessionId, Arc<SessionState>)>, DeskError> {
-        for (id, state) in self.recent_tickets(store)? {
+        for (id, state) in Self::recent_tickets(store)? {
             let same = state.desk.agent.as_ref().is_some_and(|own| {
                 own.name == agent.name && own.conversation == agent.conversation
             });

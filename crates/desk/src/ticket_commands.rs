@@ -39,7 +39,7 @@ impl TicketDesk {
                 Err(error) => return Err(error),
             }
             if self.deliver(&store, id, command).await? {
-                return self.ticket_state(&store, id);
+                return Self::ticket_state(&store, id);
             }
         }
         Err(DeskError::NoReaction)
@@ -79,7 +79,7 @@ impl TicketDesk {
         command: &Command,
     ) -> Result<Arc<SessionState>, DeskError> {
         let id = journal.session().clone();
-        let mut state = SessionState::clone(&*self.ticket_at(store, &id, journal.head())?);
+        let mut state = SessionState::clone(&*Self::ticket_at(store, &id, journal.head())?);
         // What the person left before comes first: it may be the decision.
         self.take_letters(store, &journal, &mut state).await?;
         let written = write_decision(&journal, &mut state, command, None, self.now()).await?;
@@ -94,13 +94,8 @@ impl TicketDesk {
         }
     }
 
-    fn ticket_at(
-        &self,
-        store: &Store,
-        id: &SessionId,
-        head: Seq,
-    ) -> Result<Arc<SessionState>, DeskError> {
-        let state = self.history(store, id)?.state_at(head)?;
+    fn ticket_at(store: &Store, id: &SessionId, head: Seq) -> Result<Arc<SessionState>, DeskError> {
+        let state = Self::history(store, id)?.state_at(head)?;
         if state.desk.is_ticket() { Ok(state) } else { Err(DeskError::NoTicket(id.to_string())) }
     }
 
@@ -138,7 +133,7 @@ impl TicketDesk {
             Err(DeskError::NoReaction) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let mut state = SessionState::clone(&*self.ticket_at(&store, id, journal.head())?);
+        let mut state = SessionState::clone(&*Self::ticket_at(&store, id, journal.head())?);
         self.take_letters(&store, &journal, &mut state).await?;
         release(journal).await
     }
@@ -159,7 +154,7 @@ impl TicketDesk {
             tokio::time::sleep(POLL_INTERVAL).await;
             // It is removed in the commit that has what became of it.
             if !store.reader()?.is_answer_waiting(key)? {
-                self.check_refusal(store, id, before, command)?;
+                Self::check_refusal(store, id, before, command)?;
                 return Ok(true);
             }
             let held = store.lease_holder(id)?.is_some();
@@ -170,13 +165,12 @@ impl TicketDesk {
     }
 
     fn check_refusal(
-        &self,
         store: &Store,
         id: &SessionId,
         before: Seq,
         command: &Command,
     ) -> Result<(), DeskError> {
-        let mut history = self.history(store, id)?;
+        let mut history = Self::history(store, id)?;
         let head = history.head_seq()?;
         let mut seq = before;
         while seq < head {

@@ -17,6 +17,9 @@ use planwright_text::Redactor;
 /// Opens the store for writing, or says why that is not possible.
 pub type StoreOpener = Arc<dyn Fn() -> Result<Store, String> + Send + Sync>;
 
+type OpeningEvents = Arc<dyn Fn(&Store) -> Vec<Event> + Send + Sync>;
+type TicketNotifier = Arc<dyn Fn(&SessionId, &str) + Send + Sync>;
+
 /// Why the desk could not do what an agent asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum DeskError {
@@ -110,9 +113,9 @@ pub struct TicketDesk {
     /// The program and its version, as sessions name who wrote them.
     pub(crate) program: String,
     /// What every new ticket begins with besides the plan: the person's policy and limits.
-    pub(crate) opening_events: Arc<dyn Fn(&Store) -> Vec<Event> + Send + Sync>,
+    pub(crate) opening_events: OpeningEvents,
     /// Told about everything new that waits for the person: the ticket and one line.
-    pub(crate) notify: Arc<dyn Fn(&SessionId, &str) + Send + Sync>,
+    pub(crate) notify: TicketNotifier,
 }
 
 impl std::fmt::Debug for TicketDesk {
@@ -173,24 +176,23 @@ impl TicketDesk {
         self.redactor.redact(text).into_owned()
     }
 
-    pub(crate) fn history(&self, store: &Store, id: &SessionId) -> Result<History, DeskError> {
+    pub(crate) fn history(store: &Store, id: &SessionId) -> Result<History, DeskError> {
         Ok(History::new(JournalSource::new(store.reader()?, id.clone())))
     }
 
     /// The ticket as it is now. A session that no agent opened is none: agents see nothing of it.
     pub(crate) fn ticket_state(
-        &self,
         store: &Store,
         id: &SessionId,
     ) -> Result<Arc<SessionState>, DeskError> {
-        let mut history = self.history(store, id)?;
+        let mut history = Self::history(store, id)?;
         let head = store.session_info(id)?.head;
         let state = history.state_at(head)?;
         if state.desk.is_ticket() { Ok(state) } else { Err(DeskError::NoTicket(id.to_string())) }
     }
 
     /// The ticket that an agent names: its whole id, nothing shorter.
-    pub(crate) fn parse_ticket(&self, store: &Store, name: &str) -> Result<SessionId, DeskError> {
+    pub(crate) fn parse_ticket(store: &Store, name: &str) -> Result<SessionId, DeskError> {
         let missing = || DeskError::NoTicket(planwright_text::clean_line(name).into_owned());
         let id = store.find_session(name.trim()).map_err(|_| missing())?;
         if id.as_str() != name.trim() {

@@ -18,12 +18,8 @@ const OPENED: Seq = Seq(2);
 
 impl TicketDesk {
     /// The agent that opened a session; none if it is not a ticket.
-    fn ticket_agent(
-        &self,
-        store: &Store,
-        id: &SessionId,
-    ) -> Result<Option<SubmittingAgent>, DeskError> {
-        let record = self.history(store, id)?.record_at(OPENED)?;
+    fn ticket_agent(store: &Store, id: &SessionId) -> Result<Option<SubmittingAgent>, DeskError> {
+        let record = Self::history(store, id)?.record_at(OPENED)?;
         Ok(match record.map(|record| record.event) {
             Some(Event::Desk(DeskEvent::Opened { agent })) => Some(agent),
             _ => None,
@@ -32,7 +28,6 @@ impl TicketDesk {
 
     /// The tickets that were used last, the newest first.
     pub(crate) fn recent_tickets(
-        &self,
         store: &Store,
     ) -> Result<Vec<(SessionId, Arc<SessionState>)>, DeskError> {
         let mut found = Vec::new();
@@ -40,10 +35,10 @@ impl TicketDesk {
             if info.imported.is_some() || info.is_empty() || info.head < OPENED {
                 continue;
             }
-            if self.ticket_agent(store, &info.id)?.is_none() {
+            if Self::ticket_agent(store, &info.id)?.is_none() {
                 continue;
             }
-            let state = self.history(store, &info.id)?.state_at(info.head)?;
+            let state = Self::history(store, &info.id)?.state_at(info.head)?;
             // A fork of a ticket is the person's own.
             if state.desk.is_ticket() {
                 found.push((info.id, state));
@@ -67,7 +62,7 @@ impl TicketDesk {
                 agent.name == name && agent.conversation == conversation && !conversation.is_empty()
             })
         };
-        let tickets = self.recent_tickets(&store)?;
+        let tickets = Self::recent_tickets(&store)?;
         let open = tickets.into_iter().find(|(_, state)| own(state) && !state.plan.abandoned);
         Ok(open.map(|(id, _)| id))
     }
@@ -75,7 +70,7 @@ impl TicketDesk {
     /// The tickets of the agents of one name, the newest first.
     pub fn list_plans(&self, agent: &str) -> Result<Vec<TicketSummary>, DeskError> {
         let store = self.store()?;
-        let tickets = self.recent_tickets(&store)?;
+        let tickets = Self::recent_tickets(&store)?;
         let own = tickets.iter().filter(|(_, state)| state.desk.agent_name() == agent);
         Ok(own.map(|(id, state)| TicketSummary::from_state(id, state)).collect())
     }
@@ -83,13 +78,13 @@ impl TicketDesk {
     /// A ticket's plan, its text, comments and progress.
     pub fn get_plan(&self, ticket: &str) -> Result<PlanReport, DeskError> {
         let store = self.store()?;
-        let id = self.parse_ticket(&store, ticket)?;
-        let state = self.ticket_state(&store, &id)?;
+        let id = Self::parse_ticket(&store, ticket)?;
+        let state = Self::ticket_state(&store, &id)?;
         Ok(PlanReport::from_state(&id, &state))
     }
 
     /// The ticket as it is now, for whoever shows or checks it.
     pub fn read_ticket(&self, id: &SessionId) -> Result<Arc<SessionState>, DeskError> {
-        self.ticket_state(&self.store()?, id)
+        Self::ticket_state(&self.store()?, id)
     }
 }

@@ -73,7 +73,7 @@ impl TicketDesk {
         limit: Duration,
     ) -> Result<DecisionReport, DeskError> {
         let store = self.store()?;
-        let id = self.parse_ticket(&store, ticket)?;
+        let id = Self::parse_ticket(&store, ticket)?;
         let look = |state: &SessionState| {
             let report = DecisionReport::from_state(state);
             report.is_decided().then_some(report)
@@ -117,7 +117,7 @@ impl TicketDesk {
         };
         let ended = self.wait_until(id, limit, look).await?;
         let state = match ended {
-            Ok(()) => self.ticket_state(&self.store()?, id)?,
+            Ok(()) => Self::ticket_state(&self.store()?, id)?,
             Err(state) => std::sync::Arc::new(state),
         };
         InquiryOutcome::from_state(&state, request).ok_or_else(|| DeskError::Refused {
@@ -134,7 +134,7 @@ impl TicketDesk {
         let inquiry = self.clean_inquiry(inquiry)?;
         let store = self.store()?;
         self.settle_letters(id).await?;
-        let state = self.ticket_state(&store, id)?;
+        let state = Self::ticket_state(&store, id)?;
         if let Some(known) = find_inquiry(&state, &inquiry) {
             return Ok(known);
         }
@@ -206,7 +206,7 @@ impl TicketDesk {
             self.settle_letters(id).await?;
             let head = store.session_info(id)?.head;
             if seen != Some(head) {
-                let now = self.ticket_state(&store, id)?;
+                let now = Self::ticket_state(&store, id)?;
                 if let Some(found) = look(&now) {
                     return Ok(Ok(found));
                 }
@@ -216,7 +216,7 @@ impl TicketDesk {
             if elapsed >= limit.min(MAX_WAIT) {
                 let state = match state {
                     Some(state) => state,
-                    None => self.ticket_state(&store, id)?,
+                    None => Self::ticket_state(&store, id)?,
                 };
                 return Ok(Err(SessionState::clone(&state)));
             }

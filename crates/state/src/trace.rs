@@ -171,7 +171,7 @@ impl TraceEntry {
             Event::Agent(event) => planning_projection::project_agent(event)?,
             Event::Fact(event) => planning_projection::project_fact(event)?,
             Event::Worktree(event) => worktree_projection::project_worktree(event)?,
-            Event::Desk(event) => desk_projection::project_desk(event)?,
+            Event::Desk(event) => desk_projection::project_desk(event),
             Event::Unknown(unknown) => (
                 TraceEntryKind::Unknown,
                 format!("an event of a kind this version does not know: {}", record.event.kind()),
@@ -279,7 +279,7 @@ impl TraceEntry {
             }
             Event::Agent(event) => return planning_projection::agent_entry_kind(event),
             Event::Worktree(event) => return worktree_projection::entry_kind(event),
-            Event::Desk(event) => return desk_projection::entry_kind(event),
+            Event::Desk(event) => desk_projection::entry_kind(event),
             Event::Unknown(_) => TraceEntryKind::Unknown,
         })
     }
@@ -677,15 +677,13 @@ pub fn request_text(kind: &RequestKind) -> &'static str {
         RequestKind::LowConfidence { .. } => "unsure draft",
         RequestKind::Validation { .. } => "errors in the draft",
         RequestKind::Escalation => "plan ends too late",
-        RequestKind::Permission { .. } => "permission",
+        RequestKind::Permission { .. } | RequestKind::DeskPermission { .. } => "permission",
         RequestKind::TaskCap { .. } => "agent out of steps",
-        RequestKind::AgentQuestion { .. } => "agent asks",
+        RequestKind::AgentQuestion { .. } | RequestKind::DeskQuestion { .. } => "agent asks",
         RequestKind::PartlyDone { .. } => "partly done",
         RequestKind::ChangeReview { .. } => "changes to accept",
         RequestKind::Consent { .. } => "key found",
         RequestKind::ModelTrouble { .. } => "model failed",
-        RequestKind::DeskQuestion { .. } => "agent asks",
-        RequestKind::DeskPermission { .. } => "permission",
     }
 }
 

@@ -168,9 +168,7 @@ fn plan_with(part: &str, field: &str, value: &str) -> Option<String> {
         "WhenTable" => task(format!("when = {{ if = \"true\", {field} = {value} }}")),
         "Service" if field == "ready" => task(format!("service = {{ ready = {value} }}")),
         "Service" => task(format!("service = {{ ready = \"true\", {field} = {value} }}")),
-        "Agent" => {
-            format!("[[tasks]]\nid = \"a\"\nrun = {{ agent = {{ {field} = {value} }} }}\n")
-        }
+        "Agent" => format!("[[tasks]]\nid = \"a\"\nrun = {{ agent = {{ {field} = {value} }} }}\n"),
         "Calendar" => format!("[calendar]\n{field} = {value}\n{TASK}"),
         "Week" => format!("[calendar]\nworking = {{ {field} = {value} }}\n{TASK}"),
         _ => return None,

@@ -105,7 +105,7 @@ pub(super) const TABLE_CASES: &[FieldCase] = &[
     ),
     case(
         "Agent.with",
-        Agent,
+        PROGRAM,
         "[[tasks]]\nid = \"a\"\ndescription = \"Find out what notes.txt says\"\n+ run = { agent = { with = \"nobody\" } }\n- run = { agent = {} }\n",
     ),
     case(

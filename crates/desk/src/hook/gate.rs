@@ -53,22 +53,20 @@ impl TicketDesk {
     ) -> Result<DecisionReport, DeskError> {
         let who = hook_agent(agent, input);
         let known = self.find_conversation(&who.name, &who.conversation)?;
-        let ticket = match known {
-            Some(id) => {
-                let given = (SubmissionFormat::Markdown, markdown);
-                self.revise(id.as_str(), given, Vec::new()).await?.ticket
-            }
-            None => {
-                let request = SubmitRequest {
-                    agent: who,
-                    title: String::new(),
-                    format: SubmissionFormat::Markdown,
-                    text: markdown,
-                    workspace: input.cwd.to_string_lossy().into_owned(),
-                };
-                self.submit(request).await?.ticket
-            }
+        let report = if let Some(id) = known {
+            let given = (SubmissionFormat::Markdown, markdown);
+            self.revise(id.as_str(), given, Vec::new()).await?
+        } else {
+            let request = SubmitRequest {
+                agent: who,
+                title: String::new(),
+                format: SubmissionFormat::Markdown,
+                text: markdown,
+                workspace: input.cwd.to_string_lossy().into_owned(),
+            };
+            self.submit(request).await?
         };
+        let ticket = report.ticket;
         loop {
             let report = self.wait_for_decision(&ticket, MAX_WAIT).await?;
             if report.is_decided() {

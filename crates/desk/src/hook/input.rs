@@ -90,15 +90,16 @@ impl HookInput {
     fn permission(&self, tool: &str) -> HookRequest {
         let reason = self.text_of("description").to_owned();
         let tool = tool.to_owned();
-        match self.tool_input.get("command") {
-            Some(Value::String(command)) => {
-                HookRequest::Permission { tool, action: command.clone(), is_command: true, reason }
-            }
-            _ => {
-                let action = serde_json::to_string_pretty(&self.tool_input).unwrap_or_default();
-                HookRequest::Permission { tool, action, is_command: false, reason }
-            }
+        if let Some(Value::String(command)) = self.tool_input.get("command") {
+            return HookRequest::Permission {
+                tool,
+                action: command.clone(),
+                is_command: true,
+                reason,
+            };
         }
+        let action = serde_json::to_string_pretty(&self.tool_input).unwrap_or_default();
+        HookRequest::Permission { tool, action, is_command: false, reason }
     }
 
     /// Gemini CLI names the file that its plan is in: beside the transcript of the conversation, or in the project.

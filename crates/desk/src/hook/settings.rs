@@ -63,14 +63,14 @@ pub fn installed_settings(
             "hooks": [{ "type": "command", "command": command.line, "timeout": agent.timeout() }],
         }));
     }
-    Ok(changed(text, settings))
+    Ok(changed(text, &settings))
 }
 
 /// The settings without our hook.
 pub fn removed_settings(agent: HookedAgent, text: &str) -> Result<SettingsChange, SettingsError> {
     let mut settings = parse(text)?;
     remove_own(agent, &mut settings)?;
-    Ok(changed(text, settings))
+    Ok(changed(text, &settings))
 }
 
 fn parse(text: &str) -> Result<Map<String, Value>, SettingsError> {
@@ -85,12 +85,12 @@ fn parse(text: &str) -> Result<Map<String, Value>, SettingsError> {
 }
 
 /// The text stays as it is, byte for byte, where the settings do.
-fn changed(text: &str, settings: Map<String, Value>) -> SettingsChange {
+fn changed(text: &str, settings: &Map<String, Value>) -> SettingsChange {
     let before = text.to_owned();
-    if parse(text).is_ok_and(|known| known == settings) {
+    if parse(text).is_ok_and(|known| known == *settings) {
         return SettingsChange { after: before.clone(), before };
     }
-    let mut after = serde_json::to_string_pretty(&settings).unwrap_or_default();
+    let mut after = serde_json::to_string_pretty(settings).unwrap_or_default();
     after.push('\n');
     SettingsChange { before, after }
 }

@@ -27,7 +27,7 @@ pub(super) struct SubmitPlanArguments {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct WaitArguments {
-    /// The ticket that submit_plan returned.
+    /// The ticket that `submit_plan` returned.
     pub(super) ticket: String,
     /// How long to wait, from 0 to 50 seconds.
     #[serde(default = "longest_wait")]
@@ -69,9 +69,9 @@ impl From<ReplyArguments> for CommentReply {
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ReportProgressArguments {
     pub(super) ticket: String,
-    /// The hash that wait_for_decision returned with the approval.
+    /// The hash that `wait_for_decision` returned with the approval.
     pub(super) hash: String,
-    /// The id of the node, as submit_plan returned it.
+    /// The id of the node, as `submit_plan` returned it.
     pub(super) task: String,
     pub(super) state: ReportedStateArgument,
     /// What shows it: changed files, a command with its result, a link. Needed for done and failed.
@@ -137,11 +137,9 @@ pub(super) fn given_text(
         (SubmissionFormat::Json, json),
     ];
     let mut filled = given.into_iter().filter(|(_, text)| !text.trim().is_empty());
-    match (filled.next(), filled.next()) {
-        (Some(one), None) => Ok(one),
-        _ => {
-            let what = "give the plan as exactly one of markdown, toml and json";
-            Err(DeskError::BadArgument(what.to_owned()))
-        }
-    }
+    let (Some(one), None) = (filled.next(), filled.next()) else {
+        let what = "give the plan as exactly one of markdown, toml and json";
+        return Err(DeskError::BadArgument(what.to_owned()));
+    };
+    Ok(one)
 }

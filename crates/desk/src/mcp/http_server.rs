@@ -124,7 +124,7 @@ where
 
 /// Compared in full whatever the first bytes are, so that the time says nothing about the token.
 fn has_token(request: &Request<Incoming>, token: &str) -> bool {
-    let given = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
+    let given = request.headers().get(header::AUTHORIZATION).map(header::HeaderValue::as_bytes);
     let given = given.and_then(|value| value.strip_prefix(b"Bearer ")).unwrap_or_default();
     let differences =
         given.iter().zip(token.as_bytes()).fold(0u8, |found, (one, other)| found | (one ^ other));

@@ -211,7 +211,7 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         if description.is_empty() && !self.fields.contains_key("description") {
             self.placed.task.description = id.to_string();
             // A command says itself what it does, as a line in a Makefile.
-            if !matches!(self.placed.task.run, planwright_model::RunKind::Shell(_)) {
+            if !matches!(self.placed.task.run, RunKind::Shell(_)) {
                 let detail = format!("{id} has no description; its id stands in");
                 self.decoder.note_change("description_missing", Some(&id), detail);
             }

@@ -263,7 +263,8 @@ fn step_groups(document: &MarkdownDocument<'_>, steps: &[MarkdownStep]) -> Vec<S
 /// What each step waits for, by position.
 fn step_links(steps: &[MarkdownStep]) -> Vec<Vec<usize>> {
     let mut links: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
-    let mut last_in: std::collections::HashMap<(Option<usize>, usize), usize> = Default::default();
+    let mut last_in: std::collections::HashMap<(Option<usize>, usize), usize> =
+        std::collections::HashMap::new();
     for (at, step) in steps.iter().enumerate() {
         if let Some(parent) = step.parent {
             links[parent].push(at);

@@ -203,7 +203,7 @@ fn hostile_nesting_is_read_without_end_or_harm() {
         "<div>".repeat(size / 8),
         "# ".repeat(size),
         "|a".repeat(size),
-        (0..400).map(|depth| format!("{}- [ ] x\n", "  ".repeat(depth))).collect(),
+        (0..400).flat_map(|depth| ["  ".repeat(depth), "- [ ] x\n".to_owned()]).collect(),
         "\u{202e}\u{1b}]0;x\u{7}\u{9b}31m\n".repeat(100),
     ];
     for text in texts {

@@ -7,8 +7,8 @@ use planwright_model::{
 };
 use planwright_text::units::format_counted;
 
-pub(super) fn entry_kind(event: &DeskEvent) -> Option<TraceEntryKind> {
-    Some(match event {
+pub(super) fn entry_kind(event: &DeskEvent) -> TraceEntryKind {
+    match event {
         DeskEvent::Opened { .. } => TraceEntryKind::Session,
         DeskEvent::Submitted { .. } => TraceEntryKind::Plan,
         DeskEvent::LineCommented { .. } | DeskEvent::LineCommentSettled { .. } => {
@@ -21,11 +21,11 @@ pub(super) fn entry_kind(event: &DeskEvent) -> Option<TraceEntryKind> {
             ReportedTaskState::Failed => TraceEntryKind::Failed,
             ReportedTaskState::Skipped => TraceEntryKind::Skipped,
         },
-    })
+    }
 }
 
-pub(super) fn project_desk(event: &DeskEvent) -> Option<EntryProjection> {
-    let kind = entry_kind(event)?;
+pub(super) fn project_desk(event: &DeskEvent) -> EntryProjection {
+    let kind = entry_kind(event);
     let mut body = None;
     let text = match event {
         DeskEvent::Opened { agent } => describe_agent(agent),
@@ -51,7 +51,7 @@ pub(super) fn project_desk(event: &DeskEvent) -> Option<EntryProjection> {
             describe_report(report)
         }
     };
-    Some((kind, text, body))
+    (kind, text, body)
 }
 
 fn describe_agent(agent: &SubmittingAgent) -> String {

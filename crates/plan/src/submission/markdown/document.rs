@@ -230,7 +230,7 @@ impl DocumentReader {
                 continue;
             }
             item.parent = above;
-            item.title = item.title.trim().to_owned();
+            item.title = String::from(item.title.trim());
             place[at] = Some(kept.len());
             kept.push(item);
         }
