@@ -181,7 +181,12 @@ fn resolve_answer(
 
 /// Whether an agent waits for words of the person.
 fn is_agent_request(kind: &RequestKind) -> bool {
-    matches!(kind, RequestKind::AgentQuestion { .. } | RequestKind::PartlyDone { .. })
+    matches!(
+        kind,
+        RequestKind::AgentQuestion { .. }
+            | RequestKind::PartlyDone { .. }
+            | RequestKind::DeskQuestion { .. }
+    )
 }
 
 /// Whether only the label of an answer in words was typed.

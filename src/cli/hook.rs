@@ -36,7 +36,7 @@ enum HookAction {
         place: SettingsPlace,
         /// Ask in Planwright about plans only, or about permissions only
         #[arg(long, value_name = "WHAT")]
-        only: Option<GateArg>,
+        only: Option<HookGateArg>,
     },
     /// Take the hook out of an agent's settings, after showing the change
     Uninstall {
@@ -48,36 +48,36 @@ enum HookAction {
 #[derive(Debug, Args)]
 struct SettingsPlace {
     /// The agent
-    agent: AgentArg,
+    agent: HookedAgentArg,
     /// Change the settings of the project in the current directory instead of yours
     #[arg(long)]
     project: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum AgentArg {
+enum HookedAgentArg {
     Claude,
     Codex,
     Gemini,
 }
 
-impl From<AgentArg> for HookedAgent {
-    fn from(agent: AgentArg) -> Self {
+impl From<HookedAgentArg> for HookedAgent {
+    fn from(agent: HookedAgentArg) -> Self {
         match agent {
-            AgentArg::Claude => Self::Claude,
-            AgentArg::Codex => Self::Codex,
-            AgentArg::Gemini => Self::Gemini,
+            HookedAgentArg::Claude => Self::Claude,
+            HookedAgentArg::Codex => Self::Codex,
+            HookedAgentArg::Gemini => Self::Gemini,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum GateArg {
+enum HookGateArg {
     Plans,
     Permissions,
 }
 
-impl GateArg {
+impl HookGateArg {
     fn gate(self) -> HookGate {
         match self {
             Self::Plans => HookGate::Plans,
@@ -129,7 +129,7 @@ fn answer_hook(shared: &SharedArgs, agent: HookedAgent) -> anyhow::Result<CliExi
 fn install_hook(
     shared: &SharedArgs,
     place: &SettingsPlace,
-    only: Option<GateArg>,
+    only: Option<HookGateArg>,
 ) -> anyhow::Result<CliExit> {
     let agent = HookedAgent::from(place.agent);
     let gates: Vec<HookGate> = match only {

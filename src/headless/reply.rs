@@ -15,7 +15,7 @@ pub(crate) fn parse_answer(request: &Request, text: &str) -> Result<Answer, Stri
         UserReply::ApproveFromTask(task) => {
             offered(A::ApproveFromTask).map(|_| Answer::with_text(A::ApproveFromTask, task))
         }
-        UserReply::Reject => first(&[A::Reject]),
+        UserReply::Reject => first(&[A::Reject, A::Deny]),
         UserReply::Continue => first(&[A::GoOn]),
         UserReply::RaiseOnce => first(&[A::RaiseOnce]),
         UserReply::RaiseForSession => first(&[A::RaiseForSession]),
@@ -49,11 +49,12 @@ fn answer_in_words(request: &Request, text: &str) -> Option<Answer> {
     {
         return Some(Answer::from(action));
     }
-    let reason = lower.strip_prefix("deny").map(|_| text["deny".len()..].trim_start_matches(':'));
+    let word = ["deny", "reject"].into_iter().find(|word| lower.starts_with(word));
+    let reason = word.and_then(|word| text.get(word.len()..));
     if let Some(reason) = reason
         && request.available_choice(A::Deny).is_some()
     {
-        return Some(Answer::with_text(A::Deny, reason.trim()));
+        return Some(Answer::with_text(A::Deny, reason.trim_start_matches(':').trim()));
     }
     let takes_words = matches!(
         request.kind,
@@ -63,13 +64,14 @@ fn answer_in_words(request: &Request, text: &str) -> Option<Answer> {
             | RequestKind::LowConfidence { .. }
             | RequestKind::ModelTrouble { .. }
             | RequestKind::AgentQuestion { .. }
+            | RequestKind::DeskQuestion { .. }
     );
     (takes_words && !text.is_empty() && request.available_choice(A::Reply).is_some())
         .then(|| Answer::with_text(A::Reply, text))
 }
 
 fn is_agent_question(request: &Request) -> bool {
-    matches!(request.kind, RequestKind::AgentQuestion { .. })
+    matches!(request.kind, RequestKind::AgentQuestion { .. } | RequestKind::DeskQuestion { .. })
 }
 
 /// The replies that a request takes, as they are typed.
@@ -92,6 +94,7 @@ pub(crate) fn reply_options(request: &Request) -> Vec<String> {
             A::PickOption(_) if is_agent_question(request) => choice.label.clone(),
             A::UseRelaxation(number) | A::PickOption(number) => format!("use {number}"),
             A::RequestChanges => "propose changes: …".to_owned(),
+            A::Deny if choice.label == "reject" => "reject: …".to_owned(),
             A::Deny => "deny: …".to_owned(),
             A::Reply => "your answer in words".to_owned(),
             _ => choice.label.to_lowercase(),

@@ -81,7 +81,8 @@ impl TicketDesk {
         let (read, text) = self.read(&request, None)?;
         let hash = read.plan.digest()?;
         // An agent that lost its connection submits again; the person is asked once.
-        if let Some((id, state)) = self.waiting_ticket(&store, &request.agent, &workspace, &hash)? {
+        if let Some((id, state)) = Self::waiting_ticket(&store, &request.agent, &workspace, &hash)?
+        {
             return Ok(SubmissionReport::from_state(&id, &state));
         }
         let agent = self.clean_agent(&request.agent);
@@ -282,7 +283,6 @@ impl TicketDesk {
 
     /// A ticket of the same agent and workspace in which exactly this plan waits for the person.
     fn waiting_ticket(
-        &self,
         store: &Store,
         agent: &SubmittingAgent,
         workspace: &str,
