@@ -95,7 +95,7 @@ impl TraceEntryKind {
     /// What the wire name alone says about the kind of step an event is.
     pub fn from_wire_name(kind: &str) -> WireNameKind {
         WireNameKind::Known(match kind {
-            "session.opened" | "task.started" | "call.spawned" => None,
+            "session.opened" | "session.agents_described" | "task.started" | "call.spawned" => None,
             "plan.proposed" | "plan.approved" | "plan.abandoned" | "plan.restored" => {
                 Some(Self::Plan)
             }
@@ -244,7 +244,7 @@ impl TraceEntry {
     /// The kind of entry a record gives, without building its text.
     pub fn entry_kind(event: &Event) -> Option<TraceEntryKind> {
         Some(match event {
-            Event::Session(SessionEvent::Opened { .. })
+            Event::Session(SessionEvent::Opened { .. } | SessionEvent::AgentsDescribed { .. })
             | Event::Task(TaskEvent::Started { .. })
             | Event::Call(CallEvent::Spawned { .. })
             // The words that were said are steps of their own.
