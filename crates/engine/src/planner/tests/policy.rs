@@ -34,7 +34,7 @@ fn ideas_come_always_when_unsure_or_on_demand() {
     // Two built-in kinds fit equally, and the person does not say which it is.
     let mut torn = Talk::idle();
     torn.planner = Planner::offline("Europe/Berlin");
-    torn.begin("marathon and triathlon training", sure, Vec::new());
+    torn.begin("a workshop or a conference", sure, Vec::new());
     torn.answer(A::SkipQuestions);
     assert!(torn.state.planning.pattern.as_ref().unwrap().margin < 0.10);
     assert_eq!(torn.state.planning.ideas.len(), 3);
