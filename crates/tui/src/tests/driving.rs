@@ -595,7 +595,10 @@ fn a_run_of_another_terminal_is_watched_until_it_ends() {
     assert!(shown.text(120, 40).contains("Another terminal controls this run."));
     shown.screen.update(ScreenMessage::Over).unwrap();
     let text = shown.text(120, 40);
-    assert!(text.contains("REPLAY") && text.contains("has ended"), "{text}");
+    assert!(
+        text.contains("REPLAY") && text.contains("Nothing is running: planwright resume"),
+        "{text}"
+    );
 }
 
 #[test]
