@@ -14,6 +14,7 @@ use crate::console::CliProblem;
 /// How long spans wait for others to be sent with.
 const SEND_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a collector may take.
+#[cfg(feature = "web")]
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where a collector takes spans.

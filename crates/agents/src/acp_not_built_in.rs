@@ -15,7 +15,6 @@ pub fn probe_prompt() -> String {
 }
 
 /// Fails: this build cannot drive another agent.
-#[expect(clippy::unused_async, reason = "the same signature as with the protocol")]
 pub async fn probe_agent(
     agent: &OwnAgent,
     _sandbox: &Sandbox,

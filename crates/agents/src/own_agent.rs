@@ -43,6 +43,7 @@ impl OwnAgent {
     }
 
     /// Who reads files for it.
+    #[cfg(feature = "acp")]
     pub(crate) fn file_reading(&self) -> FileReading {
         KnownAgent::of(self.product).map_or(FileReading::ThroughUs, |known| known.reading)
     }
