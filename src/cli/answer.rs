@@ -69,6 +69,11 @@ pub(super) fn execute_answer(shared: &SharedArgs, args: &AnswerArgs) -> anyhow::
             AnswerDelivery::NobodyThere => {}
         }
     }
+    if is_ticket {
+        inbox::leave_answer(&store, &id, request, &answer)?;
+        store.close();
+        return report_to_agent(shared, &id, request);
+    }
     leave_answer(shared, &store, &id, request, &answer)
 }
 
@@ -209,6 +214,22 @@ fn report_answered(
             "session {}: {request} is answered; the process that works on it continues",
             id.short_id()
         )
+    };
+    super::StdoutWriter::new().write_line(&line)?;
+    Ok(CliExit::Success)
+}
+
+/// An agent of another program waits for it, or asks for it again.
+fn report_to_agent(
+    shared: &SharedArgs,
+    id: &SessionId,
+    request: RequestId,
+) -> anyhow::Result<CliExit> {
+    let line = if shared.json {
+        let line = AnsweredLine { session: id.clone(), answered: request, next: None };
+        serde_json::to_string(&line)?
+    } else {
+        format!("session {}: {request} is answered; its agent gets the answer", id.short_id())
     };
     super::StdoutWriter::new().write_line(&line)?;
     Ok(CliExit::Success)
