@@ -69,7 +69,8 @@ pub(super) fn execute_answer(shared: &SharedArgs, args: &AnswerArgs) -> anyhow::
             AnswerDelivery::NobodyThere => {}
         }
     }
-    if is_ticket {
+    // A run here is one that somebody has to start.
+    if is_ticket && answer.action != ChoiceAction::ApproveAndRunHere {
         inbox::leave_answer(&store, &id, request, &answer)?;
         store.close();
         return report_to_agent(shared, &id, request);
