@@ -25,14 +25,14 @@ pub fn agent_command(place: &Place, args: &[&str]) -> Command {
     command
 }
 
-pub struct Client {
+pub struct DeskClient {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     next: u64,
 }
 
-impl Client {
+impl DeskClient {
     pub fn start(place: &Place) -> Self {
         let mut child = agent_command(place, &["mcp"]).spawn().unwrap();
         let input = child.stdin.take();

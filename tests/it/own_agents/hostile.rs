@@ -204,7 +204,7 @@ fn an_agent_that_does_not_ask_is_confined_to_its_copy() {
         { "update": command_update("c1", "rm -rf everything", "in_progress") },
         { "write": ["a.txt", "two\n"] },
         { "write": [target, "x"] },
-        { "run": "cat ~/.ssh/id_* /root/.ssh/* 2>/dev/null | grep -q ." },
+        { "run": "cat ~/.ssh/* 2>/dev/null | grep -q ." },
         { "run": format!("ls {}", outside.path().display()) },
         { "run": "exec 3<>/dev/tcp/127.0.0.1/22" },
         { "update": command_update("c1", "rm -rf everything", "completed") },

@@ -130,7 +130,7 @@ impl AgentAttempt<'_> {
             self.record_unrun(&call, why);
         }
         let next = if failure.code == "stopped" || failure.code == "cancelled" {
-            "It goes on now: make calls again that were not run and are still needed, then call task.done."
+            "Continue now: repeat the calls that were not run, as far as they are still needed, then call task.done."
         } else {
             "Continue from here: fix what is named, then call task.done."
         };
