@@ -106,8 +106,8 @@ fn is_unknown_count(goal: &Goal, count: &GoalCount, file: &Blueprint) -> bool {
 /// Returns whether words name a count: "two cats".
 pub(crate) fn names_count(words: &str, count: &GoalCount) -> bool {
     let noun = count.noun.rsplit(' ').next().unwrap_or(&count.noun);
-    let stem = &noun[..noun.len().min(4)];
-    words.to_lowercase().split(' ').any(|word| noun.is_ascii() && word.starts_with(stem))
+    let stem: String = noun.chars().take(4).collect();
+    words.to_lowercase().split(' ').any(|word| word.starts_with(&stem))
 }
 
 /// Words of remarks, and words of the steps that they concern.
@@ -226,4 +226,18 @@ fn concerned_step(nodes: &[PlanNode], words: &[String]) -> Option<usize> {
     };
     let found = nodes.iter().position(|node| open(node) && fits(node));
     found.or_else(|| nodes.iter().position(open))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nouns_in_every_script_name_a_count() {
+        for (noun, words) in [("café", "two cafés"), ("cat", "two cats"), ("猫", "two 猫")] {
+            let count = GoalCount { noun: noun.to_owned(), amount: 2 };
+            assert!(names_count(words, &count), "{noun}");
+            assert!(!names_count("two dogs", &count), "{noun}");
+        }
+    }
 }
