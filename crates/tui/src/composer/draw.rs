@@ -113,9 +113,7 @@ fn draw_text(text: &ComposerTextBox, area: Rect, buf: &mut Buffer, cx: &PaneCont
                 .skip(1)
                 .put(&reading.effect, cx.style(ThemeRole::Dim));
         } else {
-            let between = if reading.effect.is_empty() { "" } else { ": " };
-            line.put(&reading.said, style).put(between, style);
-            line.put(&reading.effect, cx.style(ThemeRole::Dim));
+            line.put(&reading.said, style).put(&reading.effect, cx.style(ThemeRole::Dim));
         }
     }
     let y = places.next().unwrap_or(bottom.y);
@@ -126,7 +124,8 @@ fn draw_text(text: &ComposerTextBox, area: Rect, buf: &mut Buffer, cx: &PaneCont
 fn reading_rows(text: &ComposerTextBox, width: u16) -> Vec<RequestReadingLine> {
     let width = width.min(WIDTH);
     if width < SIDE_BY_SIDE {
-        return text.reading.clone();
+        let room = usize::from(width).saturating_sub(3 + LABEL + 1).max(8);
+        return text.reading.iter().flat_map(|reading| stacked_rows(reading, room)).collect();
     }
     let room = usize::from(width).saturating_sub(3 + LABEL + SAID + 1).max(8);
     let rows = text.reading.iter().flat_map(|reading| {
@@ -142,6 +141,24 @@ fn reading_rows(text: &ComposerTextBox, width: u16) -> Vec<RequestReadingLine> {
         std::iter::once(first).chain(more).collect::<Vec<_>>()
     });
     rows.collect()
+}
+
+/// A request, and behind it in the same lines what becomes of it.
+fn stacked_rows(reading: &RequestReadingLine, room: usize) -> Vec<RequestReadingLine> {
+    let both = !reading.said.is_empty() && !reading.effect.is_empty();
+    let between = if both { ": " } else { "" };
+    let text = format!("{}{between}{}", reading.said, reading.effect);
+    let mut left = reading.said.chars().count() + between.len();
+    let mut rows = Vec::new();
+    for part in wrap_words(&text, room, 0) {
+        let said: String = part.chars().take(left).collect();
+        let effect: String = part.chars().skip(left).collect();
+        // The space at which a line ends is in neither of the two.
+        left = left.saturating_sub(part.chars().count() + 1);
+        let label = if rows.is_empty() { reading.label } else { "" };
+        rows.push(RequestReadingLine { label, said, effect, ..reading.clone() });
+    }
+    rows
 }
 
 fn title_and_facts(text: &ComposerTextBox, cx: &PaneContext<'_>) -> (String, String) {

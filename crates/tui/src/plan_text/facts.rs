@@ -5,14 +5,16 @@ use jiff::civil::Date;
 
 use super::changes::{DraftComparison, own_minutes};
 use super::rows::PlanTextRow;
-use super::{confidence, fact_texts};
-use planwright_drafting::goal_reading::read_goal;
+use super::{confidence, fact_texts, goal_lines};
 use planwright_model::agent_conversation::{ReportedOutcome, RequestReport};
 use planwright_state::SessionState;
 use planwright_text::units;
 
 /// How many broken facts a card names in full.
 const MAX_BROKEN: usize = 2;
+
+/// How many cells of a request stand on a narrow card.
+const LONGEST_QUOTE: usize = 38;
 
 /// The key that leads from a fact to more about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +109,13 @@ pub fn plan_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
         let quoted = quoted.join(", ");
         let text = format!("{quoted}: {kept}, the planner can't act on {it}");
         let count = units::format_counted(open.len(), "request");
-        let shorter = vec![format!("{quoted} {is} {kept}"), format!("{count}: {kept}")];
+        let mut shorter = vec![format!("{quoted} {is} {kept}")];
+        if let [only] = open.as_slice() {
+            let words = planwright_text::clean_line(only);
+            let words = planwright_text::truncate_end(&words, LONGEST_QUOTE);
+            shorter.push(format!("\"{words}\" is {kept}"));
+        }
+        shorter.push(format!("{count}: {kept}"));
         facts.push(PlanFact::new("Left open", text).with_shorter(shorter));
     }
     if let Some(text) = confidence::describe_confidence(source.state) {
@@ -169,8 +177,9 @@ fn drafted_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
     facts.push(PlanFact::new("Dates", fact_texts::dates_text(state, rows, today)));
     facts.push(PlanFact::new("Moved", fact_texts::moved_times_text(state)));
     facts.push(PlanFact::new("Runs", fact_texts::runs_text(state, rows)));
-    let reading = read_goal(&state.planning.goal, today).labeled_lines();
-    if let Some((_, unread)) = reading.into_iter().find(|(label, _)| *label == "Not read") {
+    if let Some((_, unread)) =
+        goal_lines(state, today).into_iter().find(|(label, _)| *label == "Not read")
+    {
         facts.push(PlanFact::new("Not read", planwright_text::clean_line(&unread)));
     }
     if let Some(context) = &state.planning.context {

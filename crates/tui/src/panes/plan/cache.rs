@@ -395,8 +395,9 @@ impl PlanCache {
 
     /// The first and last row on the screen, counted from 1, and how many there are.
     pub(crate) fn rows_on_screen(&self, room: usize) -> (usize, usize, usize) {
-        let is_row =
-            |line: &&OutlineLine| matches!(line, OutlineLine::Row(_) | OutlineLine::Removed(_));
+        let is_row = |line: &&OutlineLine| {
+            matches!(line, OutlineLine::Row(_) | OutlineLine::Removed { part: 0, .. })
+        };
         let before = self.lines.iter().take(self.top).filter(is_row).count();
         let shown = self.lines.iter().skip(self.top).take(room).filter(is_row).count();
         (before + 1, before + shown, self.lines.iter().filter(is_row).count())
