@@ -295,7 +295,9 @@ fn read_plan(
 fn missing_dependencies(path: &Path, warnings: &[Violation]) -> Vec<String> {
     let found = warnings.iter().filter(|warning| warning.rule == "dependency_missing");
     let place = |warning: &Violation| match (warning.line, warning.column) {
-        (Some(line), Some(column)) => format!("{}:{line}:{column}: ", path.display()),
+        (Some(line), Some(column)) => {
+            format!("{}:{line}:{column}: ", warning.path(&path.to_string_lossy()))
+        }
         _ => String::new(),
     };
     found.map(|warning| format!("{}{}", place(warning), warning.message)).collect()

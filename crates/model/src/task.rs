@@ -336,6 +336,14 @@ impl TaskNode {
         }
         lines.extend(self.env.iter().map(|(name, value)| format!("with {name}={value}")));
         lines.extend(self.options.setting_lines());
+        match self.when {
+            RunCondition::Success => {}
+            RunCondition::Failed => lines.push("only after a failure of what it depends on".into()),
+            RunCondition::Always => lines.push("also after a failure of what it depends on".into()),
+        }
+        if self.continue_on_error {
+            lines.push("its failure does not fail the run".into());
+        }
         if let Some(retries) = self.retries.as_ref().filter(|retries| retries.max > 0) {
             let attempts = if retries.max == 1 { "attempt" } else { "attempts" };
             lines.push(format!("up to {} more {attempts} after a failure", retries.max));

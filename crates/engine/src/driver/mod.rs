@@ -140,6 +140,8 @@ pub(super) struct Driver {
     services: Vec<usize>,
     /// Services that are being ended because nobody needs them any more.
     stopping: HashSet<CallId>,
+    /// Calls that are being ended because a task failed, and that task.
+    aborted: HashMap<CallId, TaskId>,
     /// Tasks that wait for the time of their next attempt, of their start or of their end.
     timers: BinaryHeap<Reverse<(Timestamp, usize)>>,
     outbox: Vec<Record>,
@@ -223,6 +225,7 @@ impl Driver {
             leases: HashMap::new(),
             services: Vec::new(),
             stopping: HashSet::new(),
+            aborted: HashMap::new(),
             timers: BinaryHeap::new(),
             outbox: Vec::new(),
             urgent: false,

@@ -521,8 +521,12 @@ description = "x"
         (Some(300), Some(TaskRetryPolicy::with_max(1)))
     );
     let expected = ["in api", "shell sh -c", "with CI=true", "with PORT=9"];
-    let attempts = "up to 3 more attempts after a failure";
-    assert_eq!(b.command_settings(), [&expected[..], &[attempts]].concat());
+    let ends = [
+        "also after a failure of what it depends on",
+        "its failure does not fail the run",
+        "up to 3 more attempts after a failure",
+    ];
+    assert_eq!(b.command_settings(), [&expected[..], &ends].concat());
     let retries = TaskRetryPolicy {
         max: 3,
         backoff: 10,
