@@ -127,14 +127,14 @@ const GOOSE: RealAgent = RealAgent {
 };
 
 /// The provider's stand-in, ended with the test.
-struct MockProvider {
+pub struct MockProvider {
     child: Child,
-    url: String,
+    pub url: String,
     log: tempfile::NamedTempFile,
 }
 
 impl MockProvider {
-    fn start(program: &Path) -> Self {
+    pub fn start(program: &Path) -> Self {
         let log = tempfile::NamedTempFile::new().unwrap();
         let mut child = Command::new("python3")
             .arg(program)

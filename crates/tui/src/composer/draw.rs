@@ -44,7 +44,7 @@ impl Composer {
                         let marked = if text.marked_only { marks.min(6) } else { 0 };
                         (marked, reading_rows(text, width).len().max(READING_ROWS))
                     }
-                    ComposerTopic::Comment { .. } => (2, 0),
+                    ComposerTopic::Comment { .. } | ComposerTopic::CommentLine { .. } => (2, 0),
                     _ => (1, 0),
                 };
                 typed + lead + read + 2
@@ -166,6 +166,9 @@ fn title_and_facts(text: &ComposerTextBox, cx: &PaneContext<'_>) -> (String, Str
         ComposerTopic::Message { task } => {
             (format!("message to the agent · {}", row_title(cx, task)), String::new())
         }
+        ComposerTopic::CommentLine { line, .. } => {
+            (format!("comment on line {line}"), String::new())
+        }
         ComposerTopic::Comment { nodes } => {
             let title = |id: &TaskId| row_title(cx, id);
             let titles: Vec<String> = nodes.iter().map(title).collect();
@@ -220,10 +223,25 @@ fn draw_lead(
                 let title = &cx.plan.rows.all[at].title;
                 ScreenLine::new(buf, rows.take_top()).skip(1).put(title, cx.style(ThemeRole::Text));
             }
-            let words = "It goes to the next draft, which says what became of it.";
-            ScreenLine::new(buf, rows.take_top()).skip(1).put(words, dim);
+            ScreenLine::new(buf, rows.take_top()).skip(1).put(&comment_fate(cx), dim);
+        }
+        ComposerTopic::CommentLine { quote, .. } => {
+            let quote = planwright_text::reveal_hidden(quote);
+            ScreenLine::new(buf, rows.take_top())
+                .skip(1)
+                .put(quote.trim(), cx.style(ThemeRole::Untrusted));
+            ScreenLine::new(buf, rows.take_top()).skip(1).put(&comment_fate(cx), dim);
         }
     }
+}
+
+/// What becomes of a comment.
+fn comment_fate(cx: &PaneContext<'_>) -> String {
+    if !cx.state.desk.is_ticket() {
+        return "It goes to the next draft, which says what became of it.".to_owned();
+    }
+    let agent = planwright_text::clean_line(cx.state.desk.agent_name());
+    format!("{agent} gets it when you request changes.")
 }
 
 /// The marked nodes and whether they may change.
@@ -288,6 +306,9 @@ fn draw_hints(text: &ComposerTextBox, row: Rect, buf: &mut Buffer, cx: &PaneCont
     if !cx.ui.marks.is_empty() && matches!(text.topic, ComposerTopic::Changes { .. }) {
         let scope = if text.marked_only { "whole plan" } else { "marked rows only" };
         hints.push(("Tab", scope));
+    }
+    if matches!(text.topic, ComposerTopic::Comment { .. }) && cx.state.desk.submission.is_some() {
+        hints.push(("Tab", "a line of the text"));
     }
     // A narrow box says less, but every key whole.
     let close = if row.width < 90 { "keep" } else { "keep for later" };

@@ -204,7 +204,17 @@ fn revised_facts(source: PlanFactSource<'_>, changes: &DraftComparison) -> Vec<P
     facts
 }
 
-/// The facts of a plan that came from a file: what starts, how long it takes, what it runs.
+/// How many comments wait for the agent; nothing without any.
+fn open_comments_text(state: &SessionState, agent: &str) -> String {
+    let on_rows = state.planning.comments.iter().filter(|comment| comment.outcome.is_none());
+    let on_lines = state.desk.line_comments.iter().filter(|comment| comment.outcome.is_none());
+    match on_rows.count() + on_lines.count() {
+        0 => String::new(),
+        1 => format!("1 comment; {agent} gets it when you request changes"),
+        many => format!("{many} comments; {agent} gets them when you request changes"),
+    }
+}
+
 /// Of a plan that an agent of another program submitted: who wants it, what changed, what was found, and what an approval
 /// leads to. Planwright runs nothing of it, so it costs and starts nothing here.
 fn ticket_facts(state: &SessionState, changes: Option<&DraftComparison>) -> Vec<PlanFact> {
@@ -227,6 +237,7 @@ fn ticket_facts(state: &SessionState, changes: Option<&DraftComparison>) -> Vec<
         facts.push(PlanFact::new("Found", found.collect::<Vec<_>>().join("; ")));
     }
     let agent = line(state.desk.agent_name());
+    facts.push(PlanFact::new("Comments", open_comments_text(state, &agent)));
     let then = format!("{agent} carries it out and reports here; Planwright runs nothing of it");
     let shorter = vec![format!("{agent} carries it out and reports here")];
     facts.push(PlanFact::new("Then", then).with_shorter(shorter));
@@ -234,6 +245,7 @@ fn ticket_facts(state: &SessionState, changes: Option<&DraftComparison>) -> Vec<
     facts
 }
 
+/// The facts of a plan that came from a file: what starts, how long it takes, what it runs.
 fn file_facts(source: PlanFactSource<'_>, changes: Option<&DraftComparison>) -> Vec<PlanFact> {
     let PlanFactSource { state, rows, .. } = source;
     let Some(revision) = state.plan.current.as_deref() else { return Vec::new() };

@@ -285,6 +285,17 @@ impl<'a> RowSource<'a> {
         row
     }
 
+    /// Comments on lines of the submitted text that the row was read from.
+    fn line_comments(&self, id: &TaskId) -> impl Iterator<Item = RowComment> {
+        let on_lines = self.state.desk.line_comments.iter();
+        on_lines.filter(move |comment| comment.node.as_ref() == Some(id)).map(|comment| {
+            RowComment {
+                text: clean_line(&comment.text).into_owned(),
+                fate: outcome_words(comment.outcome.as_ref()),
+            }
+        })
+    }
+
     fn new_row(&self, id: &TaskId, title: &str, kind: PlanRowKind) -> PlanTextRow {
         let stretch = self.stretches.get(id);
         let planning = &self.state.planning;
@@ -308,7 +319,7 @@ impl<'a> RowSource<'a> {
             settings: Vec::new(),
             after: Vec::new(),
             needs: Vec::new(),
-            comments: comments.map(row_comment).collect(),
+            comments: comments.map(row_comment).chain(self.line_comments(id)).collect(),
             is_locked: planning.locked.contains(id),
         }
     }
@@ -386,13 +397,17 @@ fn next_number(counts: &mut Vec<usize>, depth: usize) -> String {
 }
 
 fn row_comment(comment: &Comment) -> RowComment {
-    let fate = match &comment.outcome {
+    let fate = outcome_words(comment.outcome.as_ref());
+    RowComment { text: clean_line(&comment.text).into_owned(), fate }
+}
+
+fn outcome_words(outcome: Option<&CommentOutcome>) -> String {
+    match outcome {
         None => String::new(),
         Some(CommentOutcome::Addressed { how }) => describe_fate("addressed", how),
         Some(CommentOutcome::Declined { why }) => describe_fate("declined", why),
         Some(CommentOutcome::Stale) => "stale: the row it was about is gone".to_owned(),
-    };
-    RowComment { text: clean_line(&comment.text).into_owned(), fate }
+    }
 }
 
 fn describe_fate(word: &str, more: &str) -> String {

@@ -333,6 +333,9 @@ fn draw_key_columns(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneCo
         [left, right].map(|rows| rows.into_iter().map(card_key).collect());
     if columns[1].is_empty() {
         columns[1] = edit_keys(cx);
+    } else if cx.can_act && cx.state.desk.submission.is_some() {
+        let words = "on a row; Tab: on a line of the text".to_owned();
+        columns[1].push((KeyAction::Comment, "comment".to_owned(), words, false));
     }
     let half = area.width / 2;
     let areas =
