@@ -318,6 +318,17 @@ impl TaskNode {
             .fold(0.0, f64::max)
     }
 
+    /// By how much the best affinity that the plan gives exceeds that of the tool in use; 0 where nothing is said about tools.
+    /// Plans name the tool of commands `shell.run`, and the record of a command's call says `shell`.
+    pub fn affinity_gap(&self, tool: &str) -> f64 {
+        if self.tool_affinity.is_empty() {
+            return 0.0;
+        }
+        let given = |name: &str| self.tool_affinity.get(name).copied();
+        let own = given(tool).or_else(|| given("shell.run").filter(|_| tool == "shell"));
+        (self.best_affinity(|_| true) - own.unwrap_or(0.0)).max(0.0)
+    }
+
     /// Whether its command is followed by checks of its exit criteria.
     pub fn has_checks(&self) -> bool {
         matches!(self.run, RunKind::Shell(_))

@@ -473,6 +473,7 @@ impl Driver {
         while let Some(task) = self.handovers.pop() {
             self.start_if_ready(task);
         }
+        self.announce_breakers();
         self.sync_breakers();
         let permits =
             if self.options.features.task_graphs { self.options.jobs as usize } else { 1 };
