@@ -324,7 +324,7 @@ fn settings_show_values_in_words_at_80x24() {
     let shown = text[start..].split_whitespace();
     let fields: Vec<&str> = shown.filter(|word| word.contains('_')).collect();
     assert!(fields.is_empty(), "{fields:?}\n{text}");
-    terminal.keys("\x1b");
+    terminal.press_while("\x1b", |text| text.contains("Working hours"));
     terminal.keys("q");
     terminal.keys("y");
     let (_, raw) = terminal.end();

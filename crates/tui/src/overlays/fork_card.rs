@@ -19,7 +19,7 @@ const NOTE: &str =
     "Files stay as they are now. Approvals are not taken over: the fork asks before it runs.";
 
 /// Cells that a title has at least, whatever stands behind it.
-const LEAST_TITLE: usize = 36;
+const LEAST_TITLE: usize = 24;
 
 /// One task and what becomes of it.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl ForkCard {
             self.rows.iter().map(|row| display_width(texts(row))).max().unwrap_or(0)
         };
         let left = width.saturating_sub(14 + widest(|row| &row.why));
-        widest(|row| &row.title).max(LEAST_TITLE).min(left.max(LEAST_TITLE))
+        (widest(|row| &row.title) + 1).min(left.max(LEAST_TITLE))
     }
 
     pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {

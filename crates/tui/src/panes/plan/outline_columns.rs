@@ -66,11 +66,17 @@ impl OutlineColumns {
             has_time && (*form != WhenForm::Hidden || widths.short == 0)
         };
         let whole = shapes.iter().filter(is_dated).find_map(|shape| fit_shape(*shape, ROOMY_TITLE));
+        // What a revision moved says more than times that are as before; one that changed stands under its row.
+        let moved = || {
+            let is_compared = changes.is_some() && widths.short > 0;
+            let short = (0, 0, WhenForm::Short);
+            is_compared.then(|| fit_shape(short, ROOMY_TITLE)).flatten()
+        };
         // A name that stands in every row says nothing that titles should be cut for.
         let tells = |(who, ..): &&(usize, usize, WhenForm)| *who == 0 || !widths.is_one_person;
         let cut = || shapes.iter().filter(tells).find_map(|shape| fit_shape(*shape, LEAST_TITLE));
         let nothing = (0, 0, WhenForm::Hidden);
-        whole.or_else(cut).or_else(|| fit_shape(nothing, 0)).unwrap_or_default()
+        whole.or_else(moved).or_else(cut).or_else(|| fit_shape(nothing, 0)).unwrap_or_default()
     }
 
     /// Where the title of a row begins.

@@ -175,7 +175,10 @@ fn detail_kinds(
     let all = matches!(source.level, RowDetailLevel::Compact | RowDetailLevel::All);
     let mut kinds = Vec::new();
     let was = source.changes.and_then(|changes| changes.before.get(&row.id));
-    if was.is_some_and(|was| was.title != row.title) {
+    let has_hidden_time =
+        |was: &PlanTextRow| source.columns.time == 0 && was.minutes != row.minutes;
+    let is_task = row.kind == PlanRowKind::Task;
+    if was.is_some_and(|was| was.title != row.title || is_task && has_hidden_time(was)) {
         kinds.push(RowDetailKind::Was);
     }
     if row.kind == PlanRowKind::Task && (all || selected) && !row.done_when.is_empty() {
@@ -257,8 +260,11 @@ pub(crate) fn detail_texts(
 fn was_text(was: &PlanTextRow, row: &PlanTextRow, columns: OutlineColumns) -> String {
     let change = format!("{} → {}", was.time_text(), row.time_text());
     let has_no_room = was.minutes != row.minutes && columns.time < display_width(&change);
-    let time = if has_no_room { format!(", {change}") } else { String::new() };
-    format!("was \"{}\"{time}", was.title)
+    match (was.title == row.title, has_no_room) {
+        (true, _) => change,
+        (false, true) => format!("was \"{}\", {change}", was.title),
+        (false, false) => format!("was \"{}\"", was.title),
+    }
 }
 
 fn command_lines(first: &str, command: &str, room: usize) -> Vec<String> {
