@@ -217,7 +217,12 @@ fn check_profile(models: &ModelFactory, dialogue: &ModelDialogue) -> DoctorCheck
         ThinkingSupport::Optional => "can think",
         ThinkingSupport::Always => "always thinks",
     };
-    DoctorCheck::ok("profile", format!("{profile} ({thinks}; effort: {effort})"))
+    let known = if dialogue.is_profile_unproven() {
+        "; not tried yet, which happens before its first work"
+    } else {
+        ""
+    };
+    DoctorCheck::ok("profile", format!("{profile} ({thinks}; effort: {effort}{known})"))
 }
 
 fn check_token_count(dialogue: &ModelDialogue) -> DoctorCheck {

@@ -57,6 +57,9 @@ impl AgentServices {
         say: AgentEventCallback<'_>,
         cancel: &CancellationToken,
     ) -> AgentEnd {
+        if self.is_attempt_profile_unproven(job) {
+            self.find_profile(job, say, cancel).await;
+        }
         let profile = self.attempt_profile(job);
         let past = Self::resumable_past(job, profile);
         let sink = self.open_sink(job, past.as_ref(), say);
@@ -104,14 +107,7 @@ impl AgentServices {
             services: self,
             job,
             events: sink,
-            requester: ModelRequester {
-                events: sink,
-                next_ask: &self.next_ask,
-                asking: &self.asking,
-                cancel,
-                unread: Mutex::new(unread),
-                pace: RequestPace::new(self.limits.max_requests),
-            },
+            requester: self.model_requester(sink, unread, cancel),
             cancel,
             role_tools: prompt.tools.clone(),
             reported_compactions: Mutex::default(),
@@ -122,6 +118,44 @@ impl AgentServices {
 }
 
 impl AgentServices {
+    fn model_requester<'a>(
+        &'a self,
+        sink: &'a AgentEventSink<'a>,
+        unread: Option<planwright_state::agent_progress::PendingModelAnswer>,
+        cancel: &'a CancellationToken,
+    ) -> ModelRequester<'a> {
+        ModelRequester {
+            events: sink,
+            next_ask: &self.next_ask,
+            asking: &self.asking,
+            cancel,
+            unread: Mutex::new(unread),
+            pace: RequestPace::new(self.limits.max_requests),
+        }
+    }
+
+    /// Whether a task begins whose model was never tried, so that nobody knows how to work with it.
+    fn is_attempt_profile_unproven(&self, job: &AgentJob) -> bool {
+        let is_new = job.past.as_ref().is_none_or(|past| {
+            past.answer.is_some() || (past.work.is_none() && past.conversation.is_none())
+        });
+        is_new && self.dialogue.is_profile_unproven()
+    }
+
+    /// Tries the model first. One that cannot be reached says so again when the task asks it.
+    async fn find_profile(
+        &self,
+        job: &AgentJob,
+        say: AgentEventCallback<'_>,
+        cancel: &CancellationToken,
+    ) {
+        let sink = self.open_sink(job, None, say);
+        let requester = self.model_requester(&sink, None, cancel);
+        if let Err(error) = requester.probe_profile(&self.dialogue).await {
+            tracing::debug!(code = %error.code, "the model could not be tried");
+        }
+    }
+
     /// Whether a task is done in one open conversation or in strict steps. What was begun in one way is continued in it,
     /// whatever has been learned about the model since, unless the person asked for the other.
     pub fn attempt_profile(&self, job: &AgentJob) -> AgentProfile {

@@ -264,7 +264,30 @@ impl ModelRequester<'_> {
         prompt_ref: &Digest,
     ) -> Result<(), ModelError> {
         let dialogue = question.dialogue;
-        let Some(estimate) = dialogue.detection_estimate(question.request) else { return Ok(()) };
+        match dialogue.detection_estimate(question.request) {
+            Some(estimate) => self.probe_model(dialogue, estimate, prompt_ref).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Finds out how a model is worked with, where only a probe can tell, and says so if it is in strict steps.
+    pub(super) async fn probe_profile(&self, dialogue: &ModelDialogue) -> Result<(), ModelError> {
+        let digest = ModelDialogue::probe_digest();
+        self.probe_model(dialogue, dialogue.probe_estimate(), &digest).await?;
+        if let Some(what) = dialogue.describe_small_profile() {
+            let (task, ask) =
+                (Some(self.events.task.clone()), self.next_ask.load(Ordering::SeqCst));
+            self.events.record(AgentEvent::ProtocolDemoted { task, ask, what });
+        }
+        Ok(())
+    }
+
+    async fn probe_model(
+        &self,
+        dialogue: &ModelDialogue,
+        estimate: CostEstimate,
+        prompt_ref: &Digest,
+    ) -> Result<(), ModelError> {
         let ask = self.record_asked(dialogue, ABILITIES, estimate, prompt_ref);
         let begun = Instant::now();
         self.pace.count_requests(2);

@@ -139,7 +139,7 @@ fn slot_times(slots: &[WorkingSlot]) -> FactReading {
         .iter()
         .map(|slot| FactWorkingTime { days: slot.days.clone(), hours: slot.part.map(hours) })
         .collect();
-    FactReading::WorkingTimes { times }
+    FactReading::WorkingTimes { person: None, times }
 }
 
 /// The longest absence of somebody that is kept day by day.
@@ -214,7 +214,7 @@ fn calendar_times(context: &PlanContext) -> FactReading {
             None => times.push(time),
         }
     }
-    FactReading::WorkingTimes { times }
+    FactReading::WorkingTimes { person: None, times }
 }
 
 /// Reads what a change of one task says about it for good.
@@ -284,8 +284,11 @@ pub fn apply_reading(context: &mut PlanContext, reading: &FactReading) -> bool {
         FactReading::Duration { subject: FactSubject::Plan, length: FactLength::Days(days) } => {
             ContextChange::HorizonWeeks(u16::try_from(days.div_ceil(7)).unwrap_or(u16::MAX).max(1))
         }
-        FactReading::WorkingTimes { times } => {
+        FactReading::WorkingTimes { person: None, times } => {
             return apply_working_times(context, times);
+        }
+        FactReading::WorkingTimes { person: Some(name), times } => {
+            return apply_persons_hours(context, name, times);
         }
         FactReading::Person { name, .. } => {
             context.person_mut(name);
@@ -314,6 +317,32 @@ fn apply_working_times(context: &mut PlanContext, times: &[FactWorkingTime]) -> 
     true
 }
 
+/// Sets the hours of somebody else exactly as they were said. Days without hours have those of the plan, or ordinary ones.
+fn apply_persons_hours(context: &mut PlanContext, name: &str, times: &[FactWorkingTime]) -> bool {
+    let ordinary = vec![LocalTimeInterval::new(time(9, 0, 0, 0), time(17, 0, 0, 0))];
+    let mut week = planwright_model::WeeklyHours::new();
+    for stated in times {
+        let usual = |day: &Weekday| context.calendar.working.get(day).filter(|own| !own.is_empty());
+        // Hours without days are those of working days; days that were named count even where the plan has none.
+        let days: Vec<Weekday> = match stated.days.as_slice() {
+            [] => Weekday::ALL.into_iter().filter(|day| usual(day).is_some()).collect(),
+            days => days.to_vec(),
+        };
+        for day in days {
+            let hours = match stated.hours {
+                Some(hours) => vec![hours],
+                None => usual(&day).unwrap_or(&ordinary).clone(),
+            };
+            week.entry(day).or_default().extend(hours);
+        }
+    }
+    let has_time = week.values().flatten().any(|hours| hours.duration_minutes() > 0);
+    if has_time {
+        context.person_mut(name).hours = week;
+    }
+    has_time
+}
+
 /// The part of the day that hours lie in; hours that span several have none.
 fn day_part(hours: LocalTimeInterval) -> Option<DayPart> {
     let ends_by = |limit: Time| hours.end != Time::midnight() && hours.end <= limit;
@@ -336,7 +365,7 @@ pub fn is_plan_limit(reading: &FactReading) -> bool {
             | FactReading::Capacity { person: None, .. }
             | FactReading::DailyCapacity { .. }
             | FactReading::WeekdaysOff { person: None, .. }
-            | FactReading::WorkingTimes { .. }
+            | FactReading::WorkingTimes { person: None, .. }
             | FactReading::Duration { subject: FactSubject::Plan, length: FactLength::Days(_) }
     )
 }
@@ -358,6 +387,25 @@ mod tests {
                 None => fact.text,
             })
             .collect()
+    }
+
+    #[test]
+    fn hours_of_somebody_else_are_theirs_alone() {
+        let mut context = PlanContext::new("x", TODAY, "UTC");
+        let hours = LocalTimeInterval::new(time(8, 0, 0, 0), time(12, 0, 0, 0));
+        let reading = |times| FactReading::WorkingTimes { person: Some("Ben".into()), times };
+        let mornings = FactWorkingTime { days: Vec::new(), hours: Some(hours) };
+        let own = context.calendar.clone();
+        assert!(apply_reading(&mut context, &reading(vec![mornings])));
+        assert_eq!(context.calendar, own);
+        let ben = context.find_person("ben").unwrap();
+        assert_eq!(ben.hours.len(), 5, "on the working days of the plan");
+        assert!(ben.hours.values().all(|day| *day == [hours]));
+        let saturday = FactWorkingTime { days: vec![Weekday::Sat], hours: None };
+        assert!(apply_reading(&mut context, &reading(vec![saturday])));
+        let days: Vec<Weekday> =
+            context.find_person("Ben").unwrap().hours.keys().copied().collect();
+        assert_eq!(days, [Weekday::Sat]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a plan is for and within which limits: goal, assumptions, constraints, calendar, preferences.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::{Date, Time, time};
@@ -130,6 +131,24 @@ impl PlanCalendar {
     pub fn weekly_minutes(&self) -> u32 {
         self.working.values().flatten().map(|interval| interval.duration_minutes()).sum()
     }
+}
+
+/// Joins intervals that touch or overlap. One that ends at midnight ends last.
+fn merge_intervals(intervals: &mut Vec<LocalTimeInterval>) {
+    intervals.retain(|interval| interval.duration_minutes() > 0);
+    intervals.sort_unstable_by_key(|interval| interval.start);
+    let mut merged: Vec<LocalTimeInterval> = Vec::with_capacity(intervals.len());
+    for interval in intervals.drain(..) {
+        match merged.last_mut() {
+            Some(last) if last.end == Time::midnight() => {}
+            Some(last) if interval.start <= last.end => {
+                let is_later = interval.end == Time::midnight() || interval.end > last.end;
+                last.end = if is_later { interval.end } else { last.end };
+            }
+            _ => merged.push(interval),
+        }
+    }
+    *intervals = merged;
 }
 
 fn default_working_hours() -> WeeklyHours {
@@ -271,6 +290,9 @@ pub struct PlanPerson {
     /// Days of the week on which they never work on it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub weekdays_off: BTreeSet<Weekday>,
+    /// The hours at which they work on it, if they are others than the person's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hours: WeeklyHours,
 }
 
 impl PlanPerson {
@@ -281,6 +303,7 @@ impl PlanPerson {
             weekly_minutes: None,
             days_off: BTreeSet::new(),
             weekdays_off: BTreeSet::new(),
+            hours: WeeklyHours::new(),
         }
     }
 }
@@ -320,6 +343,31 @@ impl PlanContext {
         &mut self.people[place]
     }
 
+    /// The calendar with the hours of everybody who works on it, the person included.
+    pub fn shared_calendar(&self) -> Cow<'_, PlanCalendar> {
+        let weeks: Vec<&WeeklyHours> = self
+            .people
+            .iter()
+            .map(|person| &person.hours)
+            .filter(|hours| !hours.is_empty())
+            .collect();
+        if weeks.is_empty() {
+            return Cow::Borrowed(&self.calendar);
+        }
+        let mut shared = self.calendar.clone();
+        for week in weeks {
+            for (day, hours) in week {
+                shared.working.entry(*day).or_default().extend(hours);
+            }
+            for (date, hours) in &mut shared.extra_working {
+                hours.extend(week.get(&Weekday::from_date(*date)).into_iter().flatten());
+            }
+        }
+        shared.working.values_mut().for_each(merge_intervals);
+        shared.extra_working.values_mut().for_each(merge_intervals);
+        Cow::Owned(shared)
+    }
+
     /// The assumption about `key`.
     pub fn find_assumption(&self, key: &str) -> Option<&Assumption> {
         self.assumptions.iter().find(|assumption| assumption.key == key)
@@ -355,6 +403,20 @@ mod tests {
         let small = r#"{"goal_text":"learn Rust","constraints":{"start":"2026-06-08"},"calendar":{"tz":"Europe/Berlin"}}"#;
         assert_eq!(serde_json::from_str::<PlanContext>(small).unwrap(), context);
         assert_eq!(context.calendar.weekly_minutes(), 2400);
+    }
+
+    #[test]
+    fn the_shared_calendar_has_the_hours_of_everybody() {
+        let mut context = PlanContext::new("x", jiff::civil::date(2026, 6, 8), "UTC");
+        assert!(matches!(context.shared_calendar(), Cow::Borrowed(_)));
+        let hours = |from, to| LocalTimeInterval::new(time(from, 0, 0, 0), time(to, 0, 0, 0));
+        let ben = context.person_mut("Ben");
+        ben.hours.insert(Weekday::Mon, vec![hours(8, 12), hours(20, 0)]);
+        ben.hours.insert(Weekday::Sat, vec![hours(8, 12)]);
+        let shared = context.shared_calendar();
+        assert_eq!(shared.working[&Weekday::Mon], [hours(8, 17), hours(20, 0)]);
+        assert_eq!(shared.working[&Weekday::Tue], [hours(9, 17)]);
+        assert_eq!(shared.working[&Weekday::Sat], [hours(8, 12)]);
     }
 
     #[test]

@@ -185,7 +185,10 @@ pub enum FactReading {
     DailyCapacity {
         minutes: u32,
     },
+    /// Days and hours at which somebody works. Nobody named is the person.
     WorkingTimes {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        person: Option<String>,
         times: Vec<FactWorkingTime>,
     },
     Person {
@@ -234,11 +237,13 @@ impl FactReading {
             (Self::Deadline { .. }, Self::Deadline { .. })
             | (Self::Start { .. }, Self::Start { .. })
             | (Self::DailyCapacity { .. }, Self::DailyCapacity { .. })
-            | (Self::WorkingTimes { .. }, Self::WorkingTimes { .. })
             | (Self::Place { .. }, Self::Place { .. })
             | (Self::EventDays { .. }, Self::EventDays { .. }) => true,
             (Self::Capacity { person: a, .. }, Self::Capacity { person: b, .. })
-            | (Self::WeekdaysOff { person: a, .. }, Self::WeekdaysOff { person: b, .. }) => a == b,
+            | (Self::WeekdaysOff { person: a, .. }, Self::WeekdaysOff { person: b, .. })
+            | (Self::WorkingTimes { person: a, .. }, Self::WorkingTimes { person: b, .. }) => {
+                a == b
+            }
             (Self::Count { noun: a, .. }, Self::Count { noun: b, .. }) => a == b,
             (Self::Budget { subject: a, .. }, Self::Budget { subject: b, .. }) => a == b,
             // A deadline ends a span of weeks, and a span of weeks ends a deadline.
@@ -276,6 +281,7 @@ mod tests {
             text: "weekends only".into(),
             part_of: Some(2),
             reading: Some(FactReading::WorkingTimes {
+                person: None,
                 times: vec![FactWorkingTime {
                     days: vec![Weekday::Sat, Weekday::Sun],
                     hours: Some(LocalTimeInterval::new(time(9, 0, 0, 0), Time::midnight())),

@@ -42,9 +42,13 @@ impl FactReading {
             Self::DailyCapacity { minutes } => {
                 format!("at most {} a day", units::format_planned((*minutes).into()))
             }
-            Self::WorkingTimes { times } => {
+            Self::WorkingTimes { person, times } => {
                 let parts: Vec<String> = times.iter().map(describe_time).collect();
-                format!("only {}", parts.join(" and "))
+                let parts = parts.join(" and ");
+                match person {
+                    Some(name) => format!("{name} only {parts}"),
+                    None => format!("only {parts}"),
+                }
             }
             Self::Person { name, role: None } => format!("{name} takes part"),
             Self::Person { name, role: Some(role) } => format!("{name}: {role}"),
@@ -156,13 +160,17 @@ mod tests {
         assert_eq!(count("dish", 10), "10 dishes");
         assert_eq!(count("person", 40), "40 people");
         assert_eq!(count("kg", 5), "5 kg");
-        let evenings = FactReading::WorkingTimes {
+        let only = |person: Option<&str>, start, end| FactReading::WorkingTimes {
+            person: person.map(str::to_owned),
             times: vec![FactWorkingTime {
                 days: Vec::new(),
-                hours: Some(LocalTimeInterval::new(time(17, 0, 0, 0), Time::midnight())),
+                hours: Some(LocalTimeInterval::new(start, end)),
             }],
         };
+        let evenings = only(None, time(17, 0, 0, 0), Time::midnight());
         assert_eq!(said(evenings), "only from 17:00 on");
+        let mornings = only(Some("Ben"), time(8, 0, 0, 0), time(12, 0, 0, 0));
+        assert_eq!(said(mornings), "Ben only 08:00 – 12:00");
         let budget =
             FactReading::Budget { subject: None, amount: 20_000, currency: Some("EUR".into()) };
         assert_eq!(said(budget), "at most 20,000 EUR");

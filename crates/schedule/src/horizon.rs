@@ -42,7 +42,7 @@ impl Horizon {
         let midnight = |date: Date| resolve_local(date.to_datetime(Time::midnight()), &zone);
         let stated = midnight(context.constraints.start);
         let start = request.not_before.map_or(stated, |now| now.max(stated));
-        let calendar = WorkCalendar::new((&context.calendar).into(), start)?;
+        let calendar = WorkCalendar::new((&*context.shared_calendar()).into(), start)?;
         let start = calendar.horizon_start();
         let last = midnight(plus_days(calendar.local_date(start), MAX_DAYS));
         let limit = minute_of(last);

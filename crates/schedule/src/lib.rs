@@ -20,6 +20,7 @@ mod network;
 mod open_work;
 mod pacing;
 mod passes;
+mod person_hours;
 mod placement;
 pub mod portfolio;
 mod priority_rules;

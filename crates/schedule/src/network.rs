@@ -7,6 +7,8 @@ use jiff::civil::Date;
 
 use super::ScheduleRequest;
 use super::hand_set::{FixedWork, effective_dates};
+use super::person_hours;
+use super::schedule_run::merge_spans;
 use crate::calendar::{RecurrenceRule, WorkCalendar, minute_of, plus_days, resolve_local};
 use planwright_model::{
     LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType, PlanContext, PlanNode,
@@ -278,8 +280,9 @@ impl<'a> NetworkBuilder<'a> {
     fn days_away(&self, name: &str) -> Vec<(i64, i64)> {
         let person = self.context.find_person(name);
         let minute = |day: Date| minute_of(self.calendar.day_start(day));
-        let mut away: Vec<(i64, i64)> = Vec::new();
-        let Some(person) = person else { return away };
+        let outside =
+            person_hours::time_outside_hours(self.context, self.calendar, Some(name), self.end);
+        let Some(person) = person else { return outside };
         let start = self.calendar.local_date(self.calendar.horizon_start());
         let weekly = start
             .series(jiff::Span::new().days(1))
@@ -288,14 +291,8 @@ impl<'a> NetworkBuilder<'a> {
         let weekly: Vec<Date> =
             if person.weekdays_off.is_empty() { Vec::new() } else { weekly.collect() };
         let days: BTreeSet<Date> = person.days_off.iter().copied().chain(weekly).collect();
-        for day in days {
-            let span = (minute(day), minute(day.tomorrow().unwrap_or(day)));
-            match away.last_mut() {
-                Some(last) if last.1 >= span.0 => last.1 = span.1,
-                _ => away.push(span),
-            }
-        }
-        away
+        let away = days.into_iter().map(|day| (minute(day), minute(plus_days(day, 1))));
+        merge_spans(away.chain(outside))
     }
 
     /// Whatever comes before something on a fixed day should end before it starts.
@@ -398,8 +395,9 @@ impl<'a> NetworkBuilder<'a> {
         }
         let held = self.held.entry(item.owner).or_default();
         let minutes = i64::from(item.minutes);
+        let own = person_hours::owner_calendar(self.context, self.calendar, leaf.other_owner());
         let work = FixedWork {
-            calendar: self.calendar,
+            calendar: own.as_ref().unwrap_or(self.calendar),
             minutes,
             least: self.least,
             taken: held,

@@ -304,10 +304,7 @@ impl<'a> TimeAllocation<'a> {
             let others = self.week_others.get(piece.week).copied().unwrap_or(0);
             all.saturating_sub(others).saturating_sub(used)
         });
-        let Some(mut weekly) = self.limits.weekly else { return all };
-        if item.in_one_piece {
-            weekly = weekly.max(u64::from(item.minutes));
-        }
+        let Some(weekly) = self.limits.weekly else { return all };
         let available = self.axis.week_minutes.get(piece.week).copied().unwrap_or(0);
         weekly.min(available).saturating_sub(used).min(all)
     }

@@ -12,6 +12,7 @@ use super::layout_search::{LayoutScore, score_layout, search_layout};
 use super::network::{ItemNetwork, NetworkBuilder, NetworkChanges};
 use super::pacing::{SessionRule, WorkPacing};
 use super::passes::{NetworkTiming, PassClock};
+use super::person_hours;
 use super::placement::BlockLimits;
 use super::priority_rules::PriorityRule;
 use super::{ScheduleError, ScheduleRequest, shared_resources};
@@ -243,10 +244,13 @@ fn taken_spans(
         .iter()
         .filter(|other| !moved.contains(&other.block.id))
         .map(|other| (other.block.start.at, other.block.end.at));
-    merge_spans(events.chain(others).chain(away).map(|(start, end)| {
+    let taken = events.chain(others).chain(away).map(|(start, end)| {
         // An end inside a minute occupies all of it.
         (minute_of(start), minute_of(end) + i64::from(end.as_second().rem_euclid(60) != 0))
-    }))
+    });
+    let until = calendar.local_date(calendar.horizon_start());
+    let outside = person_hours::time_outside_hours(request.context, calendar, None, until);
+    merge_spans(taken.chain(outside))
 }
 
 /// Merges spans into as few as possible, sorted, without empty ones.

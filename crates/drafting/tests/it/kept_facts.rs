@@ -68,7 +68,7 @@ fn keeps(plan: &GoalPlan, reading: &FactReading) -> Option<bool> {
             }
             weeks.values().all(|minutes| *minutes <= i64::from(*weekly_minutes))
         }
-        FactReading::WorkingTimes { times } => {
+        FactReading::WorkingTimes { person: None, times } => {
             blocks.iter().filter(|block| own(block) && !timed(block)).all(|block| {
                 let local = |at: planwright_model::OffsetDateTime| at.offset.to_datetime(at.at);
                 let (start, end) = (local(block.start), local(block.end));
@@ -155,7 +155,7 @@ fn reading() -> impl Strategy<Value = FactReading> {
         (30..2000_u32)
             .prop_map(|weekly_minutes| FactReading::Capacity { person: None, weekly_minutes }),
         prop::sample::select(vec![weekends, workdays])
-            .prop_map(|time| FactReading::WorkingTimes { times: vec![time] }),
+            .prop_map(|time| FactReading::WorkingTimes { person: None, times: vec![time] }),
         (1..200_u32).prop_map(|days| FactReading::Duration {
             subject: FactSubject::Plan,
             length: FactLength::Days(days),

@@ -144,6 +144,10 @@ impl Planner {
         let state = talk.place.state;
         self.model.as_ref().filter(|client| {
             let works = match client.planning_profile(talk) {
+                // One that was never tried is tried first, in whichever state comes first.
+                _ if client.is_profile_unproven(talk) => {
+                    matches!(state, CollectContext | DraftOutline | DraftRoadmap | DraftSchedule)
+                }
                 AgentProfile::Large => {
                     matches!(state, CollectContext | DraftOutline | DraftRoadmap | DraftSchedule)
                 }

@@ -20,7 +20,7 @@ use crate::{
     AnswerDelta, DeltaSink, GenerateRequest, GeneratedAnswer, LanguageModel, Message, MessageRole,
     ModelCapability, ModelEffort, ModelError, ToolChoice,
 };
-use planwright_model::{AgentProfile, Category, ProfileChoice};
+use planwright_model::{AgentProfile, Category, Digest, ProfileChoice};
 
 /// The code of the note about implausibly large figures from a provider.
 pub const USAGE_CLAMPED: &str = "usage_clamped";
@@ -183,6 +183,35 @@ impl ModelDialogue {
         let assumed = if info.local { AgentProfile::Small } else { AgentProfile::Large };
         let by_model = info.facts.profile().or_else(proven).unwrap_or(assumed);
         self.profile.resolve_profile(by_model)
+    }
+
+    /// Whether only a probe can tell how the model is worked with: it runs on this machine, nobody described it, and what
+    /// it can do was not found out yet.
+    pub fn is_profile_unproven(&self) -> bool {
+        let info = self.model.info();
+        info.local
+            && info.provider != crate::provider::OFFLINE
+            && self.profile == ProfileChoice::Auto
+            // Whoever fixes the protocol knows the model; it is not tried then.
+            && self.choice.fixed_protocol().is_none()
+            && info.facts.profile().is_none()
+            && self.known_capability().is_none()
+    }
+
+    /// Why a model that was probed is worked with in strict steps, in a sentence; none if it is not.
+    pub fn describe_small_profile(&self) -> Option<String> {
+        let info = self.model.info();
+        let decided = self.profile == ProfileChoice::Auto && info.facts.profile().is_none();
+        (decided && self.profile() == AgentProfile::Small).then(|| {
+            let seen = self.cache_entry().capability.map_or_else(
+                || "its trial answers were cut off, which proves nothing".to_owned(),
+                |seen| format!("a trial found {seen}"),
+            );
+            format!(
+                "{} works in strict steps (profile small): {seen}; profile = \"large\" in the config changes that",
+                info.label()
+            )
+        })
     }
 
     /// What the person chose, whatever the model is.
@@ -356,15 +385,24 @@ impl ModelDialogue {
     /// The most it could cost to detect the model's capabilities, if this request depends on them.
     pub fn detection_estimate(&self, request: &GenerateRequest) -> Option<CostEstimate> {
         let needed = !request.tools.is_empty() && self.choice.fixed_protocol().is_none();
-        (needed && self.known_capability().is_none()).then(|| {
-            let (one, two) = capability_probe::probe_requests();
-            let (one, two) = (self.estimate_cost(&one), self.estimate_cost(&two));
-            CostEstimate {
-                input_tokens: one.input_tokens + two.input_tokens,
-                output_tokens: one.output_tokens + two.output_tokens,
-                cost: one.cost.zip(two.cost).map(|(one, two)| one.saturating_add(two)),
-            }
-        })
+        (needed && self.known_capability().is_none()).then(|| self.probe_estimate())
+    }
+
+    /// The most that both probes could cost.
+    pub fn probe_estimate(&self) -> CostEstimate {
+        let (one, two) = capability_probe::probe_requests();
+        let (one, two) = (self.estimate_cost(&one), self.estimate_cost(&two));
+        CostEstimate {
+            input_tokens: one.input_tokens + two.input_tokens,
+            output_tokens: one.output_tokens + two.output_tokens,
+            cost: one.cost.zip(two.cost).map(|(one, two)| one.saturating_add(two)),
+        }
+    }
+
+    /// A hash of what the probes send.
+    pub fn probe_digest() -> Digest {
+        let (one, two) = capability_probe::probe_requests();
+        Digest::from_json(&serde_json::json!([one.messages, two.messages]))
     }
 
     /// Detects what the model can do, once, and remembers it.

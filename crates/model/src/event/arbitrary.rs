@@ -355,7 +355,7 @@ fn fact_reading() -> impl Strategy<Value = FactReading> {
         FactReading::Capacity { person: None, weekly_minutes: 300 },
         FactReading::DailyCapacity { minutes: 180 },
         FactReading::WeekdaysOff { person: Some("Ana".into()), days: vec![crate::Weekday::Fri] },
-        FactReading::WorkingTimes { times: Vec::new() },
+        FactReading::WorkingTimes { person: Some("Ben".into()), times: Vec::new() },
         FactReading::Person { name: "Anna".into(), role: None },
         FactReading::Budget { subject: None, amount: 20_000, currency: None },
         FactReading::Duration { subject: node(), length: FactLength::Minutes(90) },

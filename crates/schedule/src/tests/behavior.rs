@@ -1,6 +1,7 @@
 use super::*;
 use planwright_model::{
-    LagBasis, LeverChange, Recurrence, RecurrenceByDay, RecurrenceFrequency, UnplacedWork, Weekday,
+    LagBasis, LeverChange, LocalTimeInterval, Recurrence, RecurrenceByDay, RecurrenceFrequency,
+    UnplacedWork, Weekday,
 };
 
 fn starts(schedule: &Schedule, id: &str) -> Vec<String> {
@@ -234,6 +235,37 @@ fn somebody_else_works_in_time_of_their_own() {
     assert_eq!(starts(&schedule, "p0.t0"), ["06-01 09:00"]);
     assert_eq!(starts(&schedule, "p3.t0"), ["06-02 09:00"]);
     assert_eq!(schedule.capacity[0].planned_minutes, 120);
+}
+
+#[test]
+fn somebody_else_works_at_their_own_hours_and_the_person_at_theirs() {
+    let mut context = context(date(2026, 6, 1));
+    context.constraints.max_parallel_phases = 4;
+    let hours = |from: i8, to: i8| {
+        let at = |hour| jiff::civil::time(hour, 0, 0, 0);
+        vec![LocalTimeInterval::new(at(from), at(to))]
+    };
+    for day in [Weekday::Mon, Weekday::Tue] {
+        context.person_mut("Ben").hours.insert(day, hours(7, 9));
+    }
+    context.person_mut("Cleo").hours.insert(Weekday::Sat, hours(18, 22));
+    let mut roadmap = roadmap(&context, &[&[120], &[90], &[90], &[120], &[60]]);
+    for (id, name) in [("p1.t0", "Ben"), ("p2.t0", "Ben"), ("p3.t0", "Cleo"), ("p4.t0", "Dora")] {
+        set(&mut roadmap, id, |node| node.owner = name.into());
+    }
+    let schedule = run(&roadmap, &context);
+    assert_eq!(starts(&schedule, "p1.t0"), ["06-01 07:00"]);
+    assert_eq!(starts(&schedule, "p2.t0"), ["06-02 07:00"]);
+    assert_eq!(starts(&schedule, "p3.t0"), ["06-06 18:00"]);
+    // The person and those without hours of their own keep to the hours of the plan.
+    assert_eq!(starts(&schedule, "p0.t0"), ["06-01 09:00"]);
+    assert_eq!(starts(&schedule, "p4.t0"), ["06-01 09:00"]);
+    // A fixed day is theirs as well.
+    set(&mut roadmap, "p0.t0", |node| node.fixed_start = Some("2026-06-02".parse().unwrap()));
+    set(&mut roadmap, "p1.t0", |node| node.fixed_start = Some("2026-06-02".parse().unwrap()));
+    let fixed = run(&roadmap, &context);
+    assert_eq!(starts(&fixed, "p0.t0"), ["06-02 09:00"]);
+    assert_eq!(starts(&fixed, "p1.t0"), ["06-02 07:00"]);
 }
 
 #[test]

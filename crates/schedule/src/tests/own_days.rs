@@ -102,12 +102,21 @@ fn work_before_a_fixed_day_comes_before_it_whatever_its_phase() {
 }
 
 #[test]
-fn what_stays_whole_fills_a_day_and_is_cut_only_where_no_day_holds_it() {
+fn what_stays_whole_fills_a_day_and_is_cut_only_where_no_day_or_week_holds_it() {
     let mut context = context(date(2026, 6, 1));
-    context.constraints.weekly_minutes = Some(300);
+    context.constraints.weekly_minutes = Some(600);
     let mut roadmap = roadmap(&context, &[&[420]]);
     set(&mut roadmap, "p0.t0", |node| node.in_one_piece = true);
     expect(&run(&roadmap, &context), &[("p0.t0", "06-01 09:00", 420)]);
+    context.constraints.weekly_minutes = Some(300);
+    let weeks = run(&roadmap, &context);
+    let in_first: u32 = weeks
+        .blocks
+        .iter()
+        .filter(|block| block.start.local_date() < date(2026, 6, 8))
+        .map(|block| block.estimated_minutes)
+        .sum();
+    assert!(weeks.unplaced.is_empty() && in_first <= 300, "{:?}", local(&weeks));
     evenings(&mut context);
     let cut = run(&roadmap, &context);
     assert!(cut.unplaced.is_empty() && cut.blocks.len() > 3, "{:?}", local(&cut));

@@ -314,7 +314,9 @@ pub(super) fn describe_time(
             .map_or("no limit".into(), |minutes| format!("{minutes} min a week"));
         let away = describe_days(person.days_off.iter().copied());
         let away = if away.is_empty() { away } else { format!(", away {away}") };
-        let _ = writeln!(text, "{}: {week}{away}", person.name);
+        let hours = describe_hours(&person.hours);
+        let hours = if hours.is_empty() { hours } else { format!(", works {hours}") };
+        let _ = writeln!(text, "{}: {week}{hours}{away}", person.name);
     }
     let ahead = events.iter().filter(|event| event.start.local_date() >= limits.start);
     for event in ahead.take(MAX_LISTED) {
@@ -322,6 +324,24 @@ pub(super) fn describe_time(
     }
     text.push_str(&describe_load(others));
     text
+}
+
+/// Hours of the week, days with the same hours together: `Mon, Tue 08:00-12:00; Fri 13:00-17:00`.
+fn describe_hours(week: &planwright_model::WeeklyHours) -> String {
+    let mut parts: Vec<(Vec<String>, String)> = Vec::new();
+    for (weekday, hours) in week {
+        let spans: Vec<String> = hours
+            .iter()
+            .map(|span| format!("{}-{}", span.start.strftime("%H:%M"), span.end.strftime("%H:%M")))
+            .collect();
+        let (day, spans) = (format!("{weekday:?}"), spans.join(", "));
+        match parts.iter_mut().find(|(_, known)| *known == spans) {
+            Some((days, _)) => days.push(day),
+            None => parts.push((vec![day], spans)),
+        }
+    }
+    let parts = parts.iter().map(|(days, spans)| format!("{} {spans}", days.join(", ")));
+    parts.collect::<Vec<_>>().join("; ")
 }
 
 /// Days in order, those that follow each other as a span.

@@ -122,14 +122,16 @@ impl WrittenFact {
                 person: self.other_person(),
                 weekly_minutes: self.weekly_minutes()?,
             },
-            "working_times" if self.other_person().is_some() => self.others_weekdays()?,
+            "working_times" if self.other_person().is_some() && !self.has_hours() => {
+                self.others_weekdays()?
+            }
             "working_times" => {
                 let times = self.times.iter().flatten().map(WrittenTime::read);
                 let times: Vec<FactWorkingTime> = times.collect::<Result<_, _>>()?;
                 if times.is_empty() {
                     return Err("`times` is missing".to_owned());
                 }
-                FactReading::WorkingTimes { times }
+                FactReading::WorkingTimes { person: self.other_person(), times }
             }
             "person" => FactReading::Person {
                 name: text(&self.person, "person")?,
@@ -182,13 +184,19 @@ impl WrittenFact {
         })
     }
 
-    /// The working days of somebody else: on all others they do not work. Hours of theirs are not kept.
+    fn has_hours(&self) -> bool {
+        self.times.iter().flatten().any(|time| time.start_time.is_some())
+    }
+
+    /// The working days of somebody else, at the hours of the plan: on all others they do not work.
     fn others_weekdays(&self) -> Result<FactReading, String> {
         let times = self.times.iter().flatten();
         let works: Vec<Weekday> =
             times.filter_map(|time| time.weekdays.clone()).flatten().collect();
         if works.is_empty() {
-            return Err("give `weekdays` in `times`: hours of the day are kept only for the person you talk with".to_owned());
+            return Err(
+                "`times` needs `weekdays`, `start_time` with `end_time`, or both".to_owned()
+            );
         }
         let days = Weekday::ALL.into_iter().filter(|day| !works.contains(day)).collect();
         Ok(FactReading::WeekdaysOff { person: self.other_person(), days })
@@ -348,7 +356,7 @@ fn normalize(text: &str) -> String {
 /// Takes a reading into the limits of the plan.
 pub(super) fn apply_reading(context: &mut PlanContext, reading: &FactReading) {
     match reading {
-        FactReading::WorkingTimes { times } => set_working_times(context, times),
+        FactReading::WorkingTimes { person: None, times } => set_working_times(context, times),
         // Others work on while the person is away.
         FactReading::Absence { person: None, from, to } => {
             let days = from.series(1.day()).take_while(|day| day <= to).take(MOST_DAYS_AWAY);

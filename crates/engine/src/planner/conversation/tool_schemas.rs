@@ -141,7 +141,7 @@ fn fact_tool() -> ConversationTool {
             "daily_hours": described("number", "capacity: or the most of a day"),
             "minutes": described("integer", "duration: minutes of work"),
             "days": described("integer", "duration: the most days from first to last"),
-            "times": list(&time),
+            "times": described("array", "working_times: when somebody works, hours as HH:MM; several for several days or spans"),
             "weekdays": described("array", "absence: mon to sun, for somebody who never works on them"),
             "amount": {"type": "integer"},
             "currency": words(),
@@ -152,6 +152,7 @@ fn fact_tool() -> ConversationTool {
         &["text", "kind"],
     );
     let mut fact = fact;
+    fact["properties"]["times"]["items"] = time;
     fact["properties"]["weekdays"]["items"] = words();
     fact["properties"]["replaces"]["items"] = json!({"type": "integer"});
     tool(

@@ -59,6 +59,11 @@ impl ModelClient {
         let by_model = if begun { AgentProfile::Large } else { self.dialogue.profile() };
         self.dialogue.profile_choice().resolve_profile(by_model)
     }
+
+    /// Whether planning begins with a model that was never tried, so that nobody knows how to work with it.
+    pub fn is_profile_unproven(&self, talk: &PlanningSlice) -> bool {
+        talk.conversation.is_none() && self.dialogue.is_profile_unproven()
+    }
 }
 
 /// Where events go while a stage is under way: those of one call are journaled together or not at all.
@@ -88,8 +93,13 @@ impl Planner {
         say: PlanningEventSink<'_>,
         cancel: &CancellationToken,
     ) -> StageResult {
+        let found = match client.is_profile_unproven(talk) {
+            true => find_profile(client, say, cancel).await.map_err(UnusableDraft::Model),
+            false => Ok(()),
+        };
         let large = client.planning_profile(talk) == AgentProfile::Large;
         let drafted = match talk.place.state {
+            _ if found.is_err() => found.map(|()| StageResult::new(ControllerOutcome::FatalError)),
             _ if large => self.run_conversation_stage(client, talk, now, say, cancel).await,
             PlanState::DraftOutline => {
                 self.draft_outline_with_model(client, talk, now, say, cancel).await
@@ -443,7 +453,35 @@ pub(super) async fn detect_capability(
     say: PlanningEventSink<'_>,
     cancel: &CancellationToken,
 ) -> Result<(), ModelError> {
-    let Some(estimate) = client.dialogue.detection_estimate(request) else { return Ok(()) };
+    match client.dialogue.detection_estimate(request) {
+        Some(estimate) => probe_model(client, estimate, prompt, say, cancel).await.map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// Finds out how the model is worked with, where only a probe can tell, and says so if it is in strict steps.
+async fn find_profile(
+    client: &ModelClient,
+    say: PlanningEventSink<'_>,
+    cancel: &CancellationToken,
+) -> Result<(), ModelError> {
+    let digest = ModelDialogue::probe_digest();
+    let estimate = client.dialogue.probe_estimate();
+    let ask = probe_model(client, estimate, &digest, say, cancel).await?;
+    if let Some(what) = client.dialogue.describe_small_profile() {
+        say(vec![AgentEvent::ProtocolDemoted { task: None, ask, what }.into()]);
+    }
+    Ok(())
+}
+
+/// Probes the model; the number of the question comes back.
+async fn probe_model(
+    client: &ModelClient,
+    estimate: CostEstimate,
+    prompt: &Digest,
+    say: PlanningEventSink<'_>,
+    cancel: &CancellationToken,
+) -> Result<u32, ModelError> {
     let ask = record_asked(client, ABILITIES, estimate, prompt, say);
     let begun = Instant::now();
     let emit = |event: AgentEvent| say(vec![event.into()]);
@@ -467,7 +505,7 @@ pub(super) async fn detect_capability(
         elapsed_ms: begun.elapsed().as_millis() as u64,
     };
     say(vec![event.into()]);
-    Ok(())
+    Ok(ask)
 }
 
 pub(super) fn record_demotion(

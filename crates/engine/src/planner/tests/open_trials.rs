@@ -193,3 +193,31 @@ async fn what_the_person_takes_back_no_longer_counts() {
     let active: Vec<u32> = desk.planning().facts.active().map(|fact| fact.id).collect();
     assert!(!active.contains(&5), "{active:?}");
 }
+
+#[tokio::test]
+async fn hours_of_another_person_reach_the_schedule_in_one_call() {
+    let facts = json!({"facts": [
+        {"text": "done by 31 July 2026", "kind": "deadline", "on": "2026-07-31"},
+        {"text": "Cleo never works on Fridays", "kind": "working_times", "person": "Cleo",
+            "times": [{"weekdays": ["mon", "tue", "wed", "thu"], "start_time": "07:00", "end_time": "08:30"}]},
+    ]});
+    let mut answers = answers("2026-06-09", 1);
+    answers[0] = calls(&[("record_fact", facts), done("Noted.")]);
+    let (client, model) = strong(answers);
+    let desk = Desk::about(GOAL, once_final(), client).await;
+    assert_eq!(desk.talk.place(), PlanningPosition::seeking_approval(ApprovalTarget::Final));
+    let schedule = desk.planning().schedule.as_deref().unwrap();
+    let theirs: Vec<String> = schedule
+        .blocks
+        .iter()
+        .filter(|block| block.plan_node_id.as_str() == "shop")
+        .map(|block| block.start.at.to_string())
+        .collect();
+    assert!(theirs.len() >= 10, "{theirs:?}");
+    // 07:00 in Berlin.
+    assert!(theirs.iter().all(|start| start.contains("T05:00")), "{theirs:?}");
+    assert_eq!(desk.broken(), [""; 0]);
+    let requests = model.requests.lock().unwrap();
+    let told = serde_json::to_string(requests.last().map(|last| &last.messages).unwrap()).unwrap();
+    assert!(told.contains("Cleo: no limit, works Mon, Tue, Wed, Thu 07:00-08:30"), "{told}");
+}

@@ -58,8 +58,17 @@ impl FactCheck<'_> {
         Some(BrokenReading::new([node.clone()], what))
     }
 
-    /// Own work happens only at the stated times, unless its time was stated as well.
-    pub(super) fn check_working_times(&self, times: &[FactWorkingTime]) -> Option<BrokenReading> {
+    /// Somebody's work happens only at their stated times, unless its time was stated as well.
+    pub(super) fn check_working_times(
+        &self,
+        person: Option<&str>,
+        times: &[FactWorkingTime],
+    ) -> Option<BrokenReading> {
+        let theirs = |block: &LocalBlock<'_>| match (person, block.leaf.other_owner()) {
+            (None, None) => true,
+            (Some(name), Some(owner)) => name.eq_ignore_ascii_case(owner),
+            _ => false,
+        };
         let covered = |block: &LocalBlock<'_>| {
             let day = block.start.date();
             let one_day = block.last_day() == day;
@@ -69,7 +78,7 @@ impl FactCheck<'_> {
         let outside = self
             .blocks
             .iter()
-            .find(|block| !block.is_others() && !block.has_stated_time() && !covered(block))?;
+            .find(|block| theirs(block) && !block.has_stated_time() && !covered(block))?;
         let moment = planwright_text::dates::format_date_time(
             outside.start,
             self.scope.context().constraints.start,

@@ -118,7 +118,9 @@ impl<'a> FactCheck<'a> {
                 self.check_weekdays_off(person.as_deref(), days)
             }
             FactReading::DailyCapacity { minutes } => self.check_daily_capacity(*minutes),
-            FactReading::WorkingTimes { times } => self.check_working_times(times),
+            FactReading::WorkingTimes { person, times } => {
+                self.check_working_times(person.as_deref(), times)
+            }
             FactReading::Person { name, role } => self.check_person(name, role.as_deref()?),
             FactReading::Budget { subject, amount, currency } => {
                 self.check_budget(subject.as_ref(), *amount, currency.as_deref())

@@ -34,7 +34,9 @@ pub(crate) fn over_limits(
     let movable = |index: &usize| !is_user_placed(scope, &schedule.blocks[*index]);
     over.extend((0..schedule.blocks.len()).filter(|&index| {
         let block = &schedule.blocks[index];
-        let working = timing.calendar.working_between(block.start.at, block.end.at);
+        let owner = scope.tree.get(&block.plan_node_id).and_then(PlanNode::other_owner);
+        let calendar = timing.calendar_for(scope, owner);
+        let working = calendar.working_between(block.start.at, block.end.at);
         block.end.at > block.start.at && working != u64::from(block_minutes(block))
     }));
     // Parallel blocks cannot be added up to one person's day.

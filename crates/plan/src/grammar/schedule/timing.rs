@@ -16,7 +16,10 @@ const MAX_MILESTONE_PASSES: usize = 32;
 
 /// The position of each leaf in working minutes.
 pub(crate) struct ScheduleTiming<'a> {
+    /// The working time of everybody together.
     pub calendar: WorkCalendar,
+    /// The person's own, where others have hours of theirs.
+    own_calendar: Option<WorkCalendar>,
     /// For each leaf its occurrences, or its only span under `None`.
     spans: HashMap<&'a TaskId, BTreeMap<Option<u32>, WorkSpan>>,
 }
@@ -26,8 +29,12 @@ impl<'a> ScheduleTiming<'a> {
     pub(crate) fn new(scope: &RuleScope<'a>, schedule: &'a Schedule) -> Option<Self> {
         let first = schedule.blocks.iter().map(|block| block.start.at).min();
         let start = first.map_or(schedule.horizon_start.at, |at| at.min(schedule.horizon_start.at));
-        let calendar = WorkCalendar::new((&scope.context().calendar).into(), start).ok()?;
-        let mut timing = Self { calendar, spans: HashMap::new() };
+        let calendar =
+            WorkCalendar::new((&*scope.context().shared_calendar()).into(), start).ok()?;
+        let has_hours = scope.context().people.iter().any(|person| !person.hours.is_empty());
+        let own = || WorkCalendar::new((&scope.context().calendar).into(), start).ok();
+        let own_calendar = if has_hours { own() } else { None };
+        let mut timing = Self { calendar, own_calendar, spans: HashMap::new() };
         for block in &schedule.blocks {
             let span = timing.calendar.work_span(block.start.at, block.end.at);
             let leaf = timing.spans.entry(&block.plan_node_id).or_default();
@@ -36,6 +43,16 @@ impl<'a> ScheduleTiming<'a> {
         }
         timing.place_milestones(scope);
         Some(timing)
+    }
+
+    /// The working time in which somebody's blocks have to lie. Hours that others stated are facts and checked as such.
+    pub(crate) fn calendar_for(&self, scope: &RuleScope<'_>, owner: Option<&str>) -> &WorkCalendar {
+        let person = owner.and_then(|name| scope.context().find_person(name));
+        let own = self.own_calendar.as_ref();
+        match person.filter(|person| !person.hours.is_empty()) {
+            Some(_) => &self.calendar,
+            None => own.unwrap_or(&self.calendar),
+        }
     }
 
     /// A milestone has no block: it is reached as soon as its links allow.

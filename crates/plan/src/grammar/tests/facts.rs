@@ -152,13 +152,23 @@ fn absences_hours_and_times_of_the_week_are_kept() {
     let daily = |minutes| FactReading::DailyCapacity { minutes };
     expect(daily(240), None);
     expect(daily(180), Some("Mon 1 Jun has 4 h, \"Title p2.t2\" included."));
-    let only = |days: &[Weekday], hours: Option<(Time, Time)>| FactReading::WorkingTimes {
-        times: vec![FactWorkingTime {
-            days: days.to_vec(),
-            hours: hours.map(|(from, to)| LocalTimeInterval::new(from, to)),
-        }],
+    let only_for = |person: Option<&str>, days: &[Weekday], hours: Option<(Time, Time)>| {
+        FactReading::WorkingTimes {
+            person: person.map(str::to_owned),
+            times: vec![FactWorkingTime {
+                days: days.to_vec(),
+                hours: hours.map(|(from, to)| LocalTimeInterval::new(from, to)),
+            }],
+        }
     };
+    let only = |days: &[Weekday], hours: Option<(Time, Time)>| only_for(None, days, hours);
     expect(only(&[Weekday::Mon], None), None);
+    let early = Some((time(6, 0, 0, 0), time(8, 0, 0, 0)));
+    expect(only_for(Some("Anna"), &[], early), None);
+    assert_eq!(
+        breaks_in(&shared, only_for(Some("anna"), &[], early)).as_deref(),
+        Some("\"Title p1.t2\" is planned for Mon 1 Jun 10:00.")
+    );
     expect(only(&[], Some((time(9, 0, 0, 0), time(13, 0, 0, 0)))), None);
     expect(
         only(&[], Some((time(9, 0, 0, 0), time(12, 0, 0, 0)))),
