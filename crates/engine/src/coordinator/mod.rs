@@ -148,6 +148,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_best_tool_of_a_command_is_not_behind_itself() {
+        let mut task = TaskNode::new("a", "a");
+        assert!(affinity_delta(&task, "shell").abs() < 1e-9);
+        task.tool_affinity = [("shell.run".to_owned(), 0.9), ("test.run".to_owned(), 0.5)].into();
+        assert!(affinity_delta(&task, "shell").abs() < 1e-9);
+        assert!((affinity_delta(&task, "test.run") - 0.4).abs() < 1e-9);
+    }
+
+    #[test]
     fn only_exit_code_zero_is_success() {
         assert!(judge_outcome(&CallOutcome::Exited { code: 0 }).is_ok());
         for outcome in [

@@ -244,7 +244,7 @@ fn unknown_task_types_become_generic_and_are_reported() {
 fn a_task_type_of_ones_own_can_be_named() {
     let inputs =
         PlanFileInputs { task_types: vec!["translate".to_owned()], ..PlanFileInputs::default() };
-    let text = "tasks = [{ id = \"a\", task_type = \"translate\" }]";
+    let text = "tasks = [{ id = \"a\", description = \"x\", task_type = \"translate\" }]";
     let file = parse_with_inputs(text, PlanFileFormat::Toml, "p.toml", &inputs).unwrap();
     assert_eq!(file.plan.tasks[0].task_type, "translate");
     assert!(file.normalization.is_empty(), "{:?}", file.normalization);

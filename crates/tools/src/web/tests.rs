@@ -284,7 +284,7 @@ async fn web_fetch() {
     let big = fixture.call("web.fetch", url("/big")).await.result;
     assert!(big.data["text"].as_str().unwrap().len() <= 4096 && big.data["truncated"] == true);
     assert_eq!(fixture.code("web.fetch", url("/image")).await, "not_text");
-    assert_eq!(fixture.code("web.fetch", url("/gone")).await, "http_error");
+    assert_eq!(fixture.code("web.fetch", url("/gone")).await, "not_found");
     assert_eq!(fixture.code("web.fetch", url("/loop")).await, "http_error");
     assert_eq!(fixture.code("web.fetch", url("/meta")).await, "private_address");
     assert_eq!(fixture.code("web.fetch", url("/away")).await, "http_error");
