@@ -43,7 +43,19 @@ const CLAUDE: DeskAgent = DeskAgent {
 const CODEX: DeskAgent = DeskAgent {
     name: "codex",
     command: &["MODULES/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"],
-    add_server: &["mcp", "add", "planwright", "--", "planwright", "mcp"],
+    // It gives servers none of its own variables.
+    add_server: &[
+        "mcp",
+        "add",
+        "planwright",
+        "--",
+        "planwright",
+        "mcp",
+        "--data-dir",
+        "DATA_DIR",
+        "--config",
+        "CONFIG_FILE",
+    ],
     prompt: &["exec", "--skip-git-repo-check", "DESKPLAN"],
     settings: &[(
         ".codex/config.toml",
@@ -125,7 +137,11 @@ impl DeskEnv {
 
     fn fill(&self, text: &str) -> String {
         let modules = self.modules.display().to_string();
-        text.replace("PROVIDER", &self.provider.url).replace("MODULES", &modules)
+        let config = self.place.dir.path().join("config.toml");
+        text.replace("PROVIDER", &self.provider.url)
+            .replace("MODULES", &modules)
+            .replace("DATA_DIR", &self.place.data().display().to_string())
+            .replace("CONFIG_FILE", &config.display().to_string())
     }
 
     /// A command in the environment of the agent and in a session of its own, as under a terminal of its own.

@@ -49,7 +49,7 @@ pub(crate) struct CardSource<'a> {
 }
 
 /// What the lines were made for.
-type CardCacheKey = (RequestId, usize, Option<u32>, Option<Timestamp>, bool, Option<u64>);
+type CardCacheKey = (RequestId, usize, Option<u32>, Option<Timestamp>, bool, Option<u64>, usize);
 
 /// The lines of the card in the panel, wrapped to its width.
 #[derive(Debug, Default)]
@@ -81,7 +81,10 @@ impl CardCache {
     ) {
         let revision = shown.state.plan.current.as_ref().map(|plan| plan.revision);
         let visible = shown.state.planning.last_visible;
-        let key = Some((request.id, width, revision, visible, shown.terms, shown.amount));
+        let (terms, amount) = (shown.terms, shown.amount);
+        // Comments on lines of a submitted plan are counted on its card.
+        let comments = shown.state.desk.line_comments.len();
+        let key = Some((request.id, width, revision, visible, terms, amount, comments));
         if self.key != key {
             self.key = key;
             self.choices.clear();
