@@ -3,7 +3,8 @@
 //! layout of a large graph.
 //!
 //! Ours and the peer take turns, and the medians are compared. A peer that is not installed is reported and left out.
-//! `cargo bench --bench runs -- output` runs one part.
+//! `cargo bench --bench runs -- output` runs one part. `PLANWRIGHT_BENCH_SMALL=1` does a fiftieth of the work, to see that all
+//! parts run; its figures mean nothing and are not compared.
 
 #![expect(
     clippy::print_stdout,
@@ -28,6 +29,15 @@ const JOBS: &str = "8";
 /// What a printed line ends in, so that it has about a hundred bytes.
 const DOTS: &str = "............................................................................";
 
+/// How much is done of what is stated.
+fn scaled(count: usize) -> usize {
+    if is_small() { (count / 50).max(4) } else { count }
+}
+
+fn is_small() -> bool {
+    std::env::var_os("PLANWRIGHT_BENCH_SMALL").is_some()
+}
+
 fn main() {
     let only = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
     let wanted = |part: &str| only.as_deref().is_none_or(|only| part.contains(only));
@@ -42,12 +52,16 @@ fn main() {
         check(&mut kept);
     }
     if wanted("screen") {
-        screen();
+        screen(&mut kept);
     }
     if wanted("layout") {
-        layout();
+        layout(&mut kept);
     }
-    println!("{}", kept.verdict());
+    if is_small() {
+        println!("small: every part ran, the figures mean nothing");
+    } else {
+        println!("{}", kept.verdict());
+    }
 }
 
 fn planwright(dir: &Path, args: &[&str]) -> Command {
@@ -104,6 +118,7 @@ fn commands(kept: &mut Kept) {
         "commands: wall time of no-op commands, {JOBS} at once, beside make -j{JOBS} (goal 1.25)"
     );
     for (count, rounds) in [(1_000, 5), (10_000, 3)] {
+        let count = scaled(count);
         let dir = TempDir::new().unwrap();
         let mut plan = "version = 2\ntitle = \"Nothing\"\n".to_owned();
         let mut makefile = "all:".to_owned();
@@ -145,14 +160,15 @@ fn output(kept: &mut Kept) {
     }
     let dir = TempDir::new().unwrap();
     let mut text = String::new();
-    for line in 0..1_000_000 {
+    let lines = scaled(1_000_000);
+    for line in 0..lines {
         let _ = writeln!(text, "line {line} of the log {DOTS}");
     }
     let megabytes = text.len() as f64 / 1e6;
     std::fs::write(dir.path().join("log.txt"), text).unwrap();
     // Slow enough to be a program that makes its lines, and a file that is only copied.
     let made = format!(
-        "awk 'BEGIN {{ for (i = 0; i < 1000000; i++) print \"line \" i \" of the log {DOTS}\" }}'"
+        "awk 'BEGIN {{ for (i = 0; i < {lines}; i++) print \"line \" i \" of the log {DOTS}\" }}'"
     );
     println!("output: {megabytes:.0} MB, throughput beside command | zstd > file (goal 0.8)");
     for (name, command) in [("printed by awk", made.as_str()), ("copied by cat", "cat log.txt")] {
@@ -195,7 +211,7 @@ fn check(kept: &mut Kept) {
             needs.join(",")
         )
     };
-    let tasks: Vec<String> = (0..10_000).map(task).collect();
+    let tasks: Vec<String> = (0..scaled(10_000)).map(task).collect();
     let text = format!("{{\"title\":\"Large\",\"tasks\":[{}]}}", tasks.join(","));
     std::fs::write(dir.path().join("plan.json"), text).unwrap();
     let script = "import json, graphlib\nd = json.load(open('plan.json'))\n\
@@ -215,19 +231,28 @@ fn check(kept: &mut Kept) {
 }
 
 /// How long after it was written a line is on a screen in another process.
-fn screen() {
-    let mut times = attached_screen::first_line_times(40);
+fn screen(kept: &mut Kept) {
+    const GOAL: Duration = Duration::from_millis(50);
+    let mut times = attached_screen::first_line_times(if is_small() { 5 } else { 40 });
     times.sort_unstable();
     let at = |share: usize| times[(times.len() * share / 100).min(times.len() - 1)];
     println!("screen: from the write to an attached screen (goal 50 ms)");
-    println!("  p50 {:.1?}   p95 {:.1?}   max {:.1?}", at(50), at(95), at(100));
+    let ratio = at(95).as_secs_f64() / GOAL.as_secs_f64();
+    println!(
+        "  p50 {:.1?}   p95 {:.1?}   max {:.1?}   p95/goal {ratio:.2}",
+        at(50),
+        at(95),
+        at(100)
+    );
+    kept.compare("first-line-p95-beside-goal", ratio);
 }
 
 /// A graph of 10,000 nodes.
-fn layout() {
+fn layout(kept: &mut Kept) {
+    const GOAL_MS: f64 = 300.0;
     let dir = TempDir::new().unwrap();
     let mut plan = "title = \"Large\"\n".to_owned();
-    for task in 0..10_000_usize {
+    for task in 0..scaled(10_000) {
         let _ = write!(plan, "[[tasks]]\nid = \"t{task}\"\nrun = {{ shell = \"true\" }}\n");
         if let Some(on) = task.checked_sub(100) {
             let _ = writeln!(
@@ -242,5 +267,7 @@ fn layout() {
     let stats = command.stdout(Stdio::piped()).output().unwrap();
     let stats: serde_json::Value = serde_json::from_slice(&stats.stdout).unwrap();
     println!("layout: 10,000 nodes, {} links (goal 300 ms)", stats["edges"]);
-    println!("  {} ms", stats["layout_ms"]);
+    let took = stats["layout_ms"].as_f64().unwrap();
+    println!("  {took:.0} ms   ours/goal {:.2}", took / GOAL_MS);
+    kept.compare("layout-10000-beside-goal", took / GOAL_MS);
 }

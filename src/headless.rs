@@ -556,6 +556,9 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
             RequestKind::FinalPlan { .. } if !drafted.is_empty() => {
                 "read the commands below, then approve it on a screen or with that command"
             }
+            RequestKind::FinalPlan { .. } if state.desk.is_ticket() => {
+                "decide on a screen, or with `planwright answer`; --yes does not approve what an agent submitted"
+            }
             RequestKind::FinalPlan { .. } => "approve it on a screen, or with --yes",
             RequestKind::InDoubt { .. } => {
                 "answer on a screen, or with --in-doubt run|done|skip|wait"

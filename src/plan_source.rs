@@ -11,11 +11,12 @@ use planwright_plan::plan_file::{
 };
 use planwright_text::Redactor;
 
-/// Reads a plan file with values for its parameters and the names of the person's own agents. The ending of its name decides the format.
+/// Reads a plan file with values for its parameters and the names of the person's own agents and types of tasks. The ending
+/// of its name decides the format.
 pub(crate) fn read_plan_file(
     path: &Path,
     params: &BTreeMap<String, String>,
-    agents: Vec<String>,
+    (agents, task_types): (Vec<String>, Vec<String>),
     redactor: &Redactor,
 ) -> Result<PlanFile, PlanFileError> {
     let (name, text) = read_plan_text(path)?;
@@ -28,6 +29,7 @@ pub(crate) fn read_plan_file(
         find_secret: &find_secret,
         needs_all: true,
         agents: Some(agents),
+        task_types,
     };
     parse_with_inputs(&text, PlanFileFormat::detect(&name, &text), &name, &inputs)
 }
@@ -142,8 +144,9 @@ mod tests {
     fn files_are_read_by_their_ending() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("todo.md");
-        let read_plan_file =
-            |path: &Path| read_plan_file(path, &BTreeMap::new(), Vec::new(), &Redactor::default());
+        let read_plan_file = |path: &Path| {
+            read_plan_file(path, &BTreeMap::new(), Default::default(), &Redactor::default())
+        };
         std::fs::write(&path, "- [ ] One\n").unwrap();
         assert_eq!(read_plan_file(&path).unwrap().plan.tasks[0].id.as_str(), "one");
         std::fs::write(&path, b"- \xff").unwrap();

@@ -262,6 +262,7 @@ impl SessionModels {
             },
         );
         options.executor = Arc::new(BuiltInAgentExecutor {
+            uses_affinity: options.features.tool_affinity,
             processes: app.process_executor(options.redactor.clone()),
             services: self.agent_services(app, dialogues, assets, toolbox, &port),
             port,

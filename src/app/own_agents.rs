@@ -71,6 +71,17 @@ impl App {
         self.settings.own_agents.agents.keys().cloned().collect()
     }
 
+    /// The types of tasks that are known here, those of files in `task_types/` of the config directory included.
+    pub(crate) fn task_type_names(&self) -> Vec<String> {
+        let (assets, _) = planwright_agents::AgentAssets::load(self.config_dir());
+        assets.types.iter().map(|kind| kind.name.clone()).collect()
+    }
+
+    /// The names that plan files may use: agents and types of tasks.
+    pub(crate) fn plan_file_names(&self) -> (Vec<String>, Vec<String>) {
+        (self.agent_names(), self.task_type_names())
+    }
+
     /// Agents of the settings, and known ones that are installed, in the order of their names and of the known list.
     pub(crate) fn listed_agents(&self) -> Vec<ListedAgent> {
         let tests = self.agent_tests();

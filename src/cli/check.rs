@@ -52,7 +52,8 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
         include: &include,
         find_secret: &find_secret,
         needs_all: false,
-        agents: app.map(|app| app.agent_names()),
+        agents: app.as_ref().map(App::agent_names),
+        task_types: app.as_ref().map(App::task_type_names).unwrap_or_default(),
     };
     let format = PlanFileFormat::detect(&name, &text);
     let mut report = check::check_with_inputs(&text, format, &name, &inputs, |tool| {

@@ -18,7 +18,7 @@ use crate::app::planning::{GoalRequest, check_goal};
 use crate::headless::PresetAnswers;
 use planwright_drafting::goal_reading::{self, GoalReading};
 use planwright_files::{self as files, FileLimit};
-use planwright_model::{PolicyOverride, SessionId};
+use planwright_model::PolicyOverride;
 use planwright_plan::export::{self, PlanExport};
 use planwright_state::PlanningSlice;
 
@@ -115,8 +115,12 @@ pub(super) fn execute_plan(shared: &SharedArgs, args: &PlanArgs) -> anyhow::Resu
                 super::eprint_line(&line);
             }
         }
-        if talk.roadmap.is_some() && !failed {
-            let text = format_plan(&id, talk, format, &reading, now)?;
+        let has_plan = talk.roadmap.is_some() && !failed;
+        if has_plan || args.format == PlanFormat::Json {
+            let text = match format {
+                PlanFormat::Json => plan_text::render_plan_json(&id, &state)?,
+                _ => format_plan(talk, format, &reading, now)?,
+            };
             match &args.output {
                 Some(path) => write_atomically(path, &text)?,
                 None if format == PlanFormat::Text => print_hanging(&text)?,
@@ -204,7 +208,6 @@ fn collect_replies(given: &[String]) -> anyhow::Result<VecDeque<String>> {
 }
 
 fn format_plan(
-    id: &SessionId,
     talk: &PlanningSlice,
     format: PlanFormat,
     reading: &GoalReading,
@@ -216,8 +219,7 @@ fn format_plan(
     let context = &outline.plan_context;
     let exported = PlanExport { context, roadmap, schedule: talk.schedule.as_deref() };
     Ok(match format {
-        PlanFormat::Text => plan_text::render_plan_text(talk, reading),
-        PlanFormat::Json => plan_text::render_plan_json(id, talk)?,
+        PlanFormat::Text | PlanFormat::Json => plan_text::render_plan_text(talk, reading),
         PlanFormat::Markdown => export::render_markdown(&exported),
         PlanFormat::Mermaid => export::render_flowchart(&exported),
         PlanFormat::Gantt => export::render_gantt(&exported),

@@ -9,12 +9,13 @@ use serde_json::json;
 use planwright_drafting::goal_reading::GoalReading;
 use planwright_model::requests::describe_confidence;
 use planwright_model::{
-    AssumptionOrigin, ExitCriterion, IsoWeek, NodeTree, NodeType, PlanDrafter, PlanNode, Roadmap,
-    RoadmapOption, RunKind, Schedule, ScheduledBlock, SessionId, TaskId, Violation,
+    AssumptionOrigin, EscalationReason, ExitCriterion, IsoWeek, NodeTree, NodeType, PlanDrafter,
+    PlanNode, Roadmap, RoadmapOption, RunKind, Schedule, ScheduledBlock, SessionId, TaskId,
+    Violation,
 };
 use planwright_plan::confidence::is_refuted;
 use planwright_plan::grammar::is_infeasible;
-use planwright_state::PlanningSlice;
+use planwright_state::{PlanningSlice, SessionState};
 use planwright_text::{dates, units};
 
 /// Everything in reading order: what, what was read of it, how long, which way, when, what was assumed, how sure.
@@ -279,10 +280,27 @@ pub(super) fn replaced_model_failure(talk: &PlanningSlice) -> Option<&str> {
 }
 
 /// One object with all artifacts.
+/// Why planning waits, by its name: a proposed subtype or pattern follows a colon.
+fn escalation_name(reason: &EscalationReason) -> String {
+    match serde_json::to_value(reason) {
+        Ok(serde_json::Value::String(name)) => name,
+        Ok(serde_json::Value::Object(fields)) => {
+            let named = fields.iter().next();
+            named.map_or_else(String::new, |(name, of)| {
+                format!("{name}:{}", of.as_str().unwrap_or_default())
+            })
+        }
+        _ => String::new(),
+    }
+}
+
+/// The plan as one object. While something is open there may be no plan yet: the object then says what is waited for.
 pub(super) fn render_plan_json(
     session: &SessionId,
-    talk: &PlanningSlice,
+    state: &SessionState,
 ) -> Result<String, serde_json::Error> {
+    let talk = &state.planning;
+    let requests: Vec<_> = state.requests.open.values().map(|open| &open.request).collect();
     let stages: Vec<_> = talk.judgements.values().collect();
     let feasible = !stages.iter().flat_map(|stage| &stage.violations).any(is_infeasible);
     let object = json!({
@@ -297,6 +315,10 @@ pub(super) fn render_plan_json(
         "state": talk.place.state.as_str(),
         "planning_status": talk.place.state.planning_status(),
         "response_text": talk.response_text,
+        "escalate_reason": talk.reason.as_ref().map(escalation_name),
+        "requests": requests,
+        "pattern_rfc_required": talk.pattern_rfc_required,
+        "pattern_rfc_text": talk.pattern_rfc_text,
         "feasible": feasible,
         "drafted_by": if talk.offline { "offline" } else { talk.drafter.as_str() },
         "model_failure": replaced_model_failure(talk),

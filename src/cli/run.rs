@@ -197,7 +197,7 @@ fn print_refusal(app: &App, args: &RunArgs, params: &BTreeMap<String, String>) {
     if args.what == "-" {
         return;
     }
-    if let Err(error) = read_plan_file(path, params, app.agent_names(), &app.redactor()) {
+    if let Err(error) = read_plan_file(path, params, app.plan_file_names(), &app.redactor()) {
         let mut out = StdoutWriter::new();
         for line in args.reports.refusal_annotations(path, &error) {
             // Who closed the output wants nothing more; the error itself comes after.
@@ -261,7 +261,7 @@ fn read_plan(
     selection: &TaskSelection,
     params: &BTreeMap<String, String>,
 ) -> anyhow::Result<ReadyPlan> {
-    let read = read_plan_file(path, params, app.agent_names(), &app.redactor());
+    let read = read_plan_file(path, params, app.plan_file_names(), &app.redactor());
     let mut read = read.map_err(|error| plan_problem(&error))?;
     let missing = missing_dependencies(path, &read.warnings);
     read.plan = select_tasks(&read.plan, selection)
@@ -295,7 +295,9 @@ fn read_plan(
 fn missing_dependencies(path: &Path, warnings: &[Violation]) -> Vec<String> {
     let found = warnings.iter().filter(|warning| warning.rule == "dependency_missing");
     let place = |warning: &Violation| match (warning.line, warning.column) {
-        (Some(line), Some(column)) => format!("{}:{line}:{column}: ", path.display()),
+        (Some(line), Some(column)) => {
+            format!("{}:{line}:{column}: ", warning.path(&path.to_string_lossy()))
+        }
         _ => String::new(),
     };
     found.map(|warning| format!("{}{}", place(warning), warning.message)).collect()

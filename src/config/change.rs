@@ -136,7 +136,8 @@ fn value_text(value: &Value) -> String {
 
 fn parse_value(name: &str, text: &str) -> anyhow::Result<Value> {
     Ok(match name {
-        "theme" | "provider" | "model" | "me.hours" | "me.country" | "me.time_zone" => text.into(),
+        "theme" | "provider" | "model" | "me.hours" | "me.country" | "me.time_zone"
+        | "me.strategy" => text.into(),
         "me.calendars" => list_value(text),
         "me.hours_a_week" => match text.trim_end_matches('h').trim().parse::<f64>() {
             Ok(hours) => hours.into(),

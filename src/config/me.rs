@@ -8,6 +8,7 @@ use super::SourcedSetting;
 use planwright_drafting::own_days_off::{OwnDaysOff, parse_country};
 use planwright_drafting::own_hours::parse_own_hours;
 use planwright_drafting::person_profile::PersonProfile;
+use planwright_model::StrategyMode;
 
 /// Everything in `[me]`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,6 +22,8 @@ pub struct MeSettings {
     /// Its public holidays are days off.
     pub country: SourcedSetting<Option<String>>,
     pub time_zone: SourcedSetting<Option<String>>,
+    /// How hard plans push: `push`, `relax`, `hybrid` or `manual`.
+    pub strategy: SourcedSetting<Option<String>>,
     /// Calendar files to plan around.
     pub calendars: SourcedSetting<Vec<String>>,
 }
@@ -33,9 +36,15 @@ impl Default for MeSettings {
             days_off: SourcedSetting::built_in(Vec::new()),
             country: SourcedSetting::built_in(None),
             time_zone: SourcedSetting::built_in(None),
+            strategy: SourcedSetting::built_in(None),
             calendars: SourcedSetting::built_in(Vec::new()),
         }
     }
+}
+
+/// How hard plans push, by its name.
+pub(crate) fn parse_strategy(name: &str) -> Option<StrategyMode> {
+    serde_json::from_value(name.into()).ok()
 }
 
 impl MeSettings {
@@ -46,6 +55,7 @@ impl MeSettings {
             weekly_minutes: self.hours_a_week.value.map(|hours| (hours * 60.0).round() as u32),
             days_off: self.own_days_off(),
             has_time_zone: self.time_zone.value.is_some(),
+            strategy: self.strategy.value.as_deref().and_then(parse_strategy),
         }
     }
 

@@ -327,6 +327,7 @@ impl Settings {
             setting_row("me.days_off", &me.days_off),
             setting_row("me.country", &me.country),
             setting_row("me.time_zone", &me.time_zone),
+            setting_row("me.strategy", &me.strategy),
             setting_row("me.calendars", &me.calendars),
         ]);
         let agents = &self.agents;

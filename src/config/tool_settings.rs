@@ -94,5 +94,10 @@ pub(crate) fn mcp_servers(settings: &Settings) -> McpServers {
 }
 
 pub(crate) fn tool_settings(settings: &Settings) -> ToolSettings {
-    ToolSettings::from(&settings.tools)
+    let mut tools = ToolSettings::from(&settings.tools);
+    // What `[tools]` does not say of nested results is said for all results.
+    if settings.tools.result_char_limit.is_none() {
+        tools.result_char_limit = settings.limits().result_char_limit as usize;
+    }
+    tools
 }

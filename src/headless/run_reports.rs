@@ -66,6 +66,7 @@ impl ReportArgs {
         }
         let file = annotation_property(&path.to_string_lossy());
         let at = |violation: &Violation| {
+            let file = annotation_property(&violation.path(&path.to_string_lossy()));
             let line = violation.line.map_or(String::new(), |line| format!(",line={line}"));
             let column = violation.column.map_or(String::new(), |column| format!(",col={column}"));
             let text = format!("{}\n{}", violation.message, violation.suggested_fix);

@@ -253,5 +253,10 @@ fn a_signal_ends_a_run_cleanly() {
         lines.map_while(Result::ok).for_each(drop);
         assert_eq!(child.wait().unwrap().code(), Some(exit));
         assert_eq!(place.sessions()[0]["status"], "stopped");
+        // What it had printed until it was stopped is part of what is known about it.
+        let asked = place.run(&["resume", "last", "--headless"]);
+        assert_eq!(asked.status.code(), Some(3));
+        let question = String::from_utf8(asked.stderr).unwrap();
+        assert!(question.contains("1 line of output, the last one: up"), "{question}");
     }
 }

@@ -84,3 +84,22 @@ fn on_the_screen_the_message_is_at_most_four_keys_away() {
         assert_eq!(code, 1);
     }
 }
+
+/// With `fail_fast` what runs is ended: it says because of what, and a service is just ended.
+#[test]
+fn what_is_cancelled_because_another_task_failed_says_so() {
+    let place = Place::new();
+    let plan = place.plan(
+        "version = 2\nfail_fast = true\n\
+         [[tasks]]\nid = \"web\"\nrun = { shell = \"exec sleep 600\" }\nservice = { ready = \"true\" }\n\
+         [[tasks]]\nid = \"a\"\nrun = { shell = \"until [ -e up ]; do sleep 0.02; done; exit 3\" }\ndepends_on = [\"web\"]\n\
+         [[tasks]]\nid = \"b\"\nrun = { shell = \"touch up; sleep 600\" }\ndepends_on = [\"web\"]\n",
+    );
+    let output = place.run(&["run", &plan, "--headless", "--yes"]);
+    assert_eq!(output.status.code(), Some(1));
+    let end = String::from_utf8(output.stderr).unwrap();
+    assert!(end.contains("a failed: exit 3"), "{end}");
+    assert!(end.contains("b failed: cancelled because a failed"), "{end}");
+    assert!(!end.contains("web failed"), "{end}");
+    assert!(end.contains("failed, 1 of 3 done"), "{end}");
+}

@@ -255,7 +255,8 @@ fn an_included_file_adds_its_tasks_and_its_mistakes_are_named_with_it() {
     std::fs::write(&lib, good.replace("id = \"setup\"", "idd = \"setup\"")).unwrap();
     let output = run_plan(&place, plan, &[]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("in lib.toml, line 5"), "{}", text(&output.stderr));
+    let place_in_file = format!("planwright: {}:5:1: ", lib.display());
+    assert!(text(&output.stderr).starts_with(&place_in_file), "{}", text(&output.stderr));
     std::fs::write(place.dir.path().join("../outside.toml"), good).ok();
     let output = run_plan(&place, &plan.replace("lib.toml", "../outside.toml"), &[]);
     assert_eq!(output.status.code(), Some(2));

@@ -29,6 +29,20 @@ fn a_plan_that_was_kept_names_its_session_and_what_comes_next() {
 }
 
 #[test]
+fn a_plan_as_json_is_an_object_while_something_is_open() {
+    let place = Place::new();
+    let output = place.run(&["plan", "learn Spanish", "--headless", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(3));
+    let object: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(object["planning_status"], "needs_clarification");
+    assert_eq!(object["escalate_reason"], "questions");
+    assert_eq!(object["requests"][0]["kind"]["about"], "questions");
+    assert_eq!(object["pattern_rfc_required"], false);
+    assert!(object["response_text"].as_str().is_some_and(|text| !text.is_empty()), "{object}");
+    assert!(object["roadmap"].is_null());
+}
+
+#[test]
 fn a_goal_becomes_a_plan_a_person_could_start_on_monday() {
     let place = Place::new();
     let goal = "launch a newsletter";

@@ -127,6 +127,14 @@ impl Terminal {
         self.parser.screen().contents()
     }
 
+    /// Looks at the screen once: reads what is drawn within a moment.
+    pub fn look(&mut self) {
+        if let Ok(bytes) = self.pieces.recv_timeout(POLL_INTERVAL) {
+            self.parser.process(&bytes);
+            self.raw.extend(bytes);
+        }
+    }
+
     /// Reads what the program draws until the screen satisfies a condition.
     pub fn until(&mut self, what: &str, condition: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + PATIENCE;

@@ -250,7 +250,7 @@ impl AgentAttempt<'_> {
                 return Err(ExecutionFailure::new("escalated", Category::Recoverable, message));
             }
             work.round += 1;
-            let decision = self.ask_planner(&work, &why).await?;
+            let decision = self.ask_planner(&work, &why, answer.as_deref()).await?;
             match decision.action {
                 PlannerAction::Complete => match answer {
                     Some(answer) => {

@@ -93,6 +93,15 @@ impl AgentAttempt<'_> {
         }
     }
 
+    /// Tools that can do a step, best first.
+    fn step_tools(&self, step: &TaskTypeStep, tools: &DecisionTools) -> Vec<String> {
+        let progress = self.events.progress();
+        let failures = |tool: &str| {
+            progress.steps.iter().filter(|done| !done.ok && done.tool == tool).count() as u32
+        };
+        tools.tools_for_step(step, &self.job.affinity, failures)
+    }
+
     fn decision_tools(&self, kind: &TaskType) -> DecisionTools {
         DecisionTools::for_job(self.services, self.job, kind, self.role_tools.as_deref())
     }
@@ -105,7 +114,7 @@ impl AgentAttempt<'_> {
         tools: &DecisionTools,
     ) -> Option<RoundEnd> {
         let step = kind.find_step(work.state.next_step()?)?;
-        if step.local.is_some() || !tools.tools_for_step(step, &self.job.affinity).is_empty() {
+        if step.local.is_some() || !self.step_tools(step, tools).is_empty() {
             return None;
         }
         let left_out: Vec<String> = tools
@@ -311,7 +320,7 @@ impl AgentAttempt<'_> {
             "pending_steps": work.state.pending_steps,
             "next": next.map(|step| json!({
                 "step": step.name,
-                "tools": if step.tools.is_empty() { Vec::new() } else { tools.tools_for_step(step, &self.job.affinity) },
+                "tools": if step.tools.is_empty() { Vec::new() } else { self.step_tools(step, tools) },
                 "local": step.local,
             })),
             "calls_left": (work.state.max_steps + bounds.granted).saturating_sub(work.calls),
@@ -336,7 +345,7 @@ impl AgentAttempt<'_> {
         tools: &DecisionTools,
         evidence: &TaskEvidence,
     ) -> Option<Value> {
-        tools.tools_for_step(step, &self.job.affinity).into_iter().find_map(|tool| {
+        self.step_tools(step, tools).into_iter().find_map(|tool| {
             let args = evidence.fill_args(step, &tool)?;
             Some(json!({ "tool": tool, "args": args }))
         })
@@ -386,7 +395,7 @@ impl AgentAttempt<'_> {
         tools: &DecisionTools,
         step: &TaskTypeStep,
     ) -> Option<(String, Value)> {
-        let usable = tools.tools_for_step(step, &self.job.affinity);
+        let usable = self.step_tools(step, tools);
         let tool = usable.first()?;
         let mut state = self.state_value(kind, work, tools, "decision");
         state["next"] = json!({ "step": step.name, "tools": [tool], "local": null });

@@ -23,6 +23,7 @@ mod model_requests;
 mod offline;
 mod offline_evidence;
 mod own_agent;
+mod paused_tool;
 mod planner;
 mod prompt_docs;
 mod prompts;
@@ -60,6 +61,7 @@ pub use tool_selection::is_tool_configured;
 use crate::clock::Clock;
 use planwright_drafting::executor::{RecipeLibrary, TaskTypeLibrary};
 use planwright_drafting::gate::GatePolicy;
+use planwright_drafting::token_budget::TokenBudgetSettings;
 use planwright_llm::protocol::ModelDialogue;
 pub use planwright_model::ReasoningMode;
 use planwright_model::event::AgentEvent;
@@ -81,6 +83,8 @@ pub struct AgentLimits {
     pub result_char_limit: usize,
     /// How many rounds of proposal, critique and synthesis there are at most.
     pub loops: u32,
+    /// How much a round of a debate may carry on.
+    pub token_budget: TokenBudgetSettings,
     /// A model judges exit criteria at most once in so many iterations, and at the end.
     pub judge_every: u32,
     /// How many requests to models one attempt may make.
@@ -102,6 +106,10 @@ impl AgentLimits {
             lookups_per_step: 12,
             result_char_limit: limits.result_char_limit as usize,
             loops: 3,
+            token_budget: TokenBudgetSettings {
+                buffer: limits.token_budget_buffer,
+                factor: limits.token_budget_factor,
+            },
             judge_every: 3,
             max_requests: limits.agent_max_requests_per_task,
         }
@@ -143,6 +151,8 @@ pub struct AgentJob {
     pub past: Option<AgentProgress>,
     /// Tools by how well they fit, best first.
     pub affinity: Vec<RankedTool>,
+    /// `enable_tool_affinity`: without it no score orders tools or leaves one out.
+    pub uses_affinity: bool,
     /// Further iterations that the person granted at a cap.
     pub granted: u32,
     /// The gate as the person set it for the session, where they did.
@@ -171,6 +181,7 @@ impl AgentJob {
             overview: Vec::new(),
             past: None,
             affinity: Vec::new(),
+            uses_affinity: true,
             granted: 0,
             gate: None,
             held: HeldPermit::default(),

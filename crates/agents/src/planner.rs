@@ -11,7 +11,10 @@ use super::model_requests::AgentModelRole;
 use super::prompt_docs::{
     context_doc, part_token_limit, remaining_part_tokens, results_doc, state_doc, task_doc,
 };
+use planwright_drafting::executor::recipe::compact_text;
 use planwright_drafting::executor::{TaskType, parse_planner_decision};
+use planwright_drafting::token_budget::loop_token_budget;
+use planwright_llm::cost::tokens::estimate_text_tokens;
 use planwright_llm::{GenerateRequest, OutputSchema};
 use planwright_model::agent_decision::{PlannerAction, PlannerDecision};
 use planwright_model::agent_work::AgentWork;
@@ -26,7 +29,10 @@ impl AgentAttempt<'_> {
         &self,
         work: &AgentWork,
         why: &str,
+        answer: Option<&str>,
     ) -> Result<PlannerDecision, ExecutionFailure> {
+        // What the executor says is material to judge, like any result.
+        let said = answer.map(|answer| frame_data("answer of the executor", answer));
         let state = json!({
             "ask": "planner",
             "task_type": work.state.task_type,
@@ -37,7 +43,8 @@ impl AgentAttempt<'_> {
             "round": work.round,
             "why": why,
         });
-        let (mut request, fragments) = self.planner_prompt(work, &state, "", "worker");
+        let said = said.unwrap_or_default();
+        let (mut request, fragments) = self.planner_prompt(work, &state, &said, "worker");
         request.output_schema = Some(decision_schema());
         let value = self
             .ask_json(AgentModelRole::Planner, "planner", &request)
@@ -67,6 +74,7 @@ impl AgentAttempt<'_> {
         let mut decision = None;
         for round in 1..=self.services.limits.loops.max(1) {
             let proposal = self.propose_approach(&work, &said, scouted, round).await?;
+            let proposal = self.within_loop_budget(proposal);
             said = format!("{said}\n{}", frame_data("proposal", &proposal));
             let faults = self.criticize_proposal(&work, &said, round).await?;
             said = format!("{said}\n{}", frame_data("critique", &faults.join("\n")));
@@ -88,6 +96,20 @@ impl AgentAttempt<'_> {
         Ok(decision)
     }
 
+    /// The tokens that one round of a debate may carry on, by the estimate of the task.
+    fn loop_budget(&self) -> u64 {
+        let (task, limits) = (&self.job.task, &self.services.limits);
+        let query = estimate_text_tokens(&task.description);
+        let (budget, loops) = (Some(task.estimated_tokens), u64::from(limits.loops));
+        loop_token_budget(budget, loops, query, limits.token_budget).unwrap_or(u64::MAX)
+    }
+
+    /// What goes on from a round: no more than its budget.
+    fn within_loop_budget(&self, proposal: String) -> String {
+        let cut = compact_text(&proposal, self.loop_budget(), estimate_text_tokens);
+        cut.filter(|cut| !cut.is_empty()).unwrap_or(proposal)
+    }
+
     async fn propose_approach(
         &self,
         work: &AgentWork,
@@ -102,7 +124,11 @@ impl AgentAttempt<'_> {
             state["scout"] = scouted.clone();
         }
         let (mut request, _) = self.planner_prompt(work, &state, said, "proposer");
-        request.messages.push(planwright_llm::Message::user("Propose an approach, in words."));
+        let ask = format!(
+            "Propose an approach, in words. At most {} tokens of it are read.",
+            self.loop_budget()
+        );
+        request.messages.push(planwright_llm::Message::user(ask));
         let answered = self
             .ask_model(AgentModelRole::Planner, "proposal", &request)
             .await

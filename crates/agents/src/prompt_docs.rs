@@ -164,11 +164,9 @@ pub(super) fn results_doc(progress: &AgentProgress, room: u64, older: usize) -> 
         let outcome = if step.ok { "ok" } else { "failed" };
         let args = truncate_text(&step.input.to_string(), 300);
         let label = clean_label(&format!("call {} {} {outcome} {args}", step.number, step.tool));
-        let text = match compact_text(
-            &whole,
-            left.saturating_sub(estimate_text_tokens(&label) + 24),
-            estimate_text_tokens,
-        ) {
+        let most = left.saturating_sub(estimate_text_tokens(&label) + 24);
+        let whole = share_answers(&whole, most).unwrap_or(whole);
+        let text = match compact_text(&whole, most, estimate_text_tokens) {
             Some(short) if short.is_empty() => break,
             Some(short) => short,
             None => whole,
@@ -186,6 +184,29 @@ pub(super) fn results_doc(progress: &AgentProgress, room: u64, older: usize) -> 
         parts.pop();
     }
     String::new()
+}
+
+/// The answers of several subtasks where they do not fit together: each gets the same room, so that none is left out.
+fn share_answers(output: &str, most: u64) -> Option<String> {
+    let is_long = estimate_text_tokens(output) > most;
+    let line =
+        output.lines().find_map(|line| line.strip_prefix("results: ")).filter(|_| is_long)?;
+    let answers: Vec<Value> = serde_json::from_str(line).ok()?;
+    let text = |one: &Value, name: &str| {
+        one.get(name).and_then(Value::as_str).map(planwright_text::clean_text).map(String::from)
+    };
+    let read: Option<Vec<(String, String)>> =
+        answers.iter().map(|one| Some((text(one, "description")?, text(one, "text")?))).collect();
+    let read = read.filter(|read| !read.is_empty())?;
+    let share = most / read.len() as u64;
+    let answers = read.iter().enumerate().map(|(at, (question, answer))| {
+        let question = format!("{}. {}", at + 1, truncate_text(question, 80));
+        let room = share.saturating_sub(estimate_text_tokens(&question) + 12);
+        let answer = compact_text(answer, room, estimate_text_tokens);
+        let answer = answer.unwrap_or_else(|| read[at].1.clone());
+        format!("{question}\n{answer}")
+    });
+    Some(answers.collect::<Vec<_>>().join("\n"))
 }
 
 /// The state as one block of JSON.
@@ -223,6 +244,32 @@ mod tests {
     use crate::DependencyResult;
     use crate::framing::has_whole_frames;
     use planwright_state::agent_progress::AgentStep;
+
+    #[test]
+    fn every_answer_of_many_subtasks_reaches_the_model() {
+        let answers: Vec<Value> = (0..8)
+            .map(|at| {
+                let text = format!("finding-{at} {}", "and more of it ".repeat(100));
+                serde_json::json!({"description": format!("question-{at}"), "ok": true, "text": text})
+            })
+            .collect();
+        let output = format!("8 of 8 succeeded\nresults: {}", Value::from(answers));
+        let step = AgentStep {
+            number: 1,
+            step: "search".to_owned(),
+            tool: "explore_context".to_owned(),
+            input: Value::Null,
+            ok: true,
+            output,
+        };
+        let progress = AgentProgress { steps: vec![step], ..AgentProgress::default() };
+        let doc = results_doc(&progress, 900, 1500);
+        assert!(estimate_text_tokens(&doc) <= 900);
+        for at in 0..8 {
+            assert!(doc.contains(&format!("question-{at}")), "{at}: {doc}");
+            assert!(doc.contains(&format!("finding-{at}")), "{at}: {doc}");
+        }
+    }
 
     /// What comes after the rule, which names the marks itself.
     fn after_rule(doc: &str) -> &str {

@@ -15,7 +15,7 @@ use super::event_sink::{AgentEventSink, StepDraft};
 use super::framing::{RULE, frame_data, render_result};
 use super::model_requests::{ModelQuestion, ModelRequester};
 use super::request_pace::RequestPace;
-use super::tool_selection::DONE;
+use super::tool_selection::{DONE, is_tool_configured};
 use crate::clock::Clock;
 use planwright_drafting::executor::recipe::compact_text;
 use planwright_drafting::executor::{Recipe, RecipeLibrary, rules::call_identity};
@@ -210,6 +210,7 @@ fn subtask_tool_specs(context: &ToolContext) -> Vec<ToolSpec> {
         .registry()
         .describe_tools(&context.filter)
         .into_iter()
+        .filter(|tool| is_tool_configured(&context.toolbox, &tool.name))
         .map(|tool| ToolSpec {
             name: tool.name,
             description: tool.description,

@@ -104,6 +104,7 @@ impl AgentAttempt<'_> {
         call.choice = choice;
         call.cancel = self.cancel.clone();
         call.held = self.job.held.clone();
+        self.wait_for_paused_tool(&call, prdv).await;
         let finished = self.services.toolbox.invoke(call).await;
         let result = &finished.result;
         // Nothing came of a call that was ended from outside: it stays open, for whoever takes the task up.

@@ -20,6 +20,11 @@ pub(super) const DONE: &str = "task.done";
 /// The name under which it says that it is stuck.
 pub(super) const ESCALATE: &str = "task.escalate";
 
+/// What an earlier place in the pattern of a step is worth, compared with a score.
+const PLACE_WORTH: f64 = 0.10;
+/// What a failure of the tool in the same attempt costs it.
+const FAILURE_COST: f64 = 0.25;
+
 /// The tools of one decision.
 pub(super) struct DecisionTools {
     by_name: BTreeMap<String, ToolFacts>,
@@ -37,7 +42,9 @@ impl DecisionTools {
     ) -> Self {
         let toolbox = &services.toolbox;
         let mut tools = Self { by_name: BTreeMap::new(), specs: Vec::new(), left_out: Vec::new() };
-        for meta in toolbox.registry().available_tools(&ToolFilter::default()) {
+        let (registry, everything) = (toolbox.registry(), ToolFilter::default());
+        let mut paused = Vec::new();
+        for meta in registry.available_tools(&everything) {
             let why = if !is_tool_for_task(meta, &job.task, kind, role_tools) {
                 continue;
             } else if !is_tool_configured(toolbox, &meta.name) {
@@ -45,14 +52,44 @@ impl DecisionTools {
             } else if is_affinity_too_low(job, &meta.name) {
                 "below_threshold"
             } else if is_breaker_open(toolbox, job, &meta.name) {
-                "breaker_open"
+                paused.push(meta);
+                continue;
             } else {
                 tools.add_tool(meta);
                 continue;
             };
             tools.left_out.push((meta.name.clone(), why.to_owned()));
         }
+        // A tool that nothing else can stand in for stays: its call waits until it may be tried again.
+        for meta in paused {
+            if tools.has_substitute(&meta.name, kind) {
+                tools.left_out.push((meta.name.clone(), "breaker_open".to_owned()));
+            } else {
+                tools.add_tool(meta);
+            }
+        }
+        tools.sort_by_fit(job);
         tools
+    }
+
+    /// Whether every step that a tool does has another one that is offered.
+    fn has_substitute(&self, tool: &str, kind: &TaskType) -> bool {
+        let other = |step: &TaskTypeStep| {
+            step.tools.iter().any(|name| name != tool && self.by_name.contains_key(name))
+        };
+        let mut steps = kind.steps.iter().filter(|step| step.tools.iter().any(|one| one == tool));
+        !kind.until_done && steps.all(other)
+    }
+
+    /// Best first, with the score for the model to read. The list of a task without scores stays as it is.
+    fn sort_by_fit(&mut self, job: &AgentJob) {
+        let score = |name: &str| fit_score(job, name);
+        self.specs.sort_by(|one, other| {
+            score(&other.name).unwrap_or(0.0).total_cmp(&score(&one.name).unwrap_or(0.0))
+        });
+        for spec in &mut self.specs {
+            spec.description = described_fit(&spec.description, score(&spec.name));
+        }
     }
 
     fn add_tool(&mut self, meta: &ToolMeta) {
@@ -91,24 +128,28 @@ impl DecisionTools {
         specs
     }
 
-    /// Tools that can do a step, best first.
+    /// Tools that can do a step, best first. What failed in this attempt goes behind others that fit nearly as well.
     pub(super) fn tools_for_step(
         &self,
         step: &TaskTypeStep,
         affinity: &[RankedTool],
+        failures: impl Fn(&str) -> u32,
     ) -> Vec<String> {
         let mut names: Vec<String> = if step.tools.is_empty() {
             self.by_name.keys().cloned().collect()
         } else {
             step.tools.iter().filter(|name| self.by_name.contains_key(*name)).cloned().collect()
         };
-        // Where nothing tells tools apart, the order of the pattern holds: the sort is stable.
+        // Where nothing tells tools apart, the order of the pattern holds: the sort is stable, and each place in the
+        // pattern is worth something.
         let score = |name: &String| {
-            affinity.iter().find(|one| one.tool == *name).map_or(0.0, |one| one.affinity.score)
+            let fit =
+                affinity.iter().find(|one| one.tool == *name).map_or(0.0, |one| one.affinity.score);
+            let place = step.tools.iter().position(|one| one == name).unwrap_or(0);
+            let failed = f64::from(failures(name)) * FAILURE_COST;
+            fit - place.min(3) as f64 * PLACE_WORTH - failed
         };
-        if step.tools.is_empty() {
-            names.sort_by(|one, other| score(other).total_cmp(&score(one)));
-        }
+        names.sort_by(|one, other| score(other).total_cmp(&score(one)));
         names
     }
 
@@ -169,21 +210,41 @@ pub(super) fn conversation_tools(
             || (is_coding && CODING_TOOLS.contains(&name))
             || kind.steps.iter().any(|step| named(&step.tools));
         let by_plan = if job.task.tools.is_empty() { by_type } else { named(&job.task.tools) };
-        let ruled_out = job.task.tool_affinity.get(name).is_some_and(|given| *given < MIN_AFFINITY);
+        let ruled_out = is_affinity_too_low(job, name);
         by_plan && role_tools.is_none_or(named) && !ruled_out && is_tool_configured(toolbox, name)
     };
     let registry = toolbox.registry();
     let everything = ToolFilter::default();
     let offered = registry.available_tools(&everything).filter(|meta| fits(meta));
-    offered
+    let mut offered: Vec<ConversationTool> = offered
         .map(|meta| ConversationTool {
             name: meta.name.clone(),
-            description: planwright_text::clean_text(&meta.description).into_owned(),
+            description: described_fit(
+                &planwright_text::clean_text(&meta.description),
+                fit_score(job, &meta.name),
+            ),
             schema: meta.schema.clone(),
             read_only: meta.read_only
                 && !matches!(meta.repeat, RepeatKind::Unsafe | RepeatKind::Verifiable),
         })
-        .collect()
+        .collect();
+    let score = |tool: &ConversationTool| fit_score(job, &tool.name).unwrap_or(0.0);
+    offered.sort_by(|one, other| score(other).total_cmp(&score(one)));
+    offered
+}
+
+/// How well a tool fits the task, where scores count.
+fn fit_score(job: &AgentJob, tool: &str) -> Option<f64> {
+    let ranked = job.affinity.iter().find(|one| one.tool == tool && job.uses_affinity)?;
+    Some(ranked.affinity.score)
+}
+
+/// The description of a tool with its score.
+fn described_fit(description: &str, score: Option<f64>) -> String {
+    match score {
+        Some(score) => format!("{} (fit for this task: {score:.2})", description.trim_end()),
+        None => description.to_owned(),
+    }
 }
 
 impl AgentServices {
@@ -230,6 +291,9 @@ fn is_read_only(meta: &ToolMeta) -> bool {
 }
 
 fn is_affinity_too_low(job: &AgentJob, tool: &str) -> bool {
+    if !job.uses_affinity {
+        return false;
+    }
     if let Some(given) = job.task.tool_affinity.get(tool) {
         return *given < MIN_AFFINITY;
     }

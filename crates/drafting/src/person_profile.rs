@@ -3,7 +3,9 @@
 
 use jiff::civil::Date;
 
-use planwright_model::{Assumption, AssumptionOrigin, PlanContext, WeeklyHours};
+use planwright_model::{
+    Assumption, AssumptionOrigin, PlanContext, StrategyMode, StrategyProfile, WeeklyHours,
+};
 
 use crate::offline::HOLIDAYS;
 use crate::own_days_off::OwnDaysOff;
@@ -22,6 +24,8 @@ pub struct PersonProfile {
     pub days_off: OwnDaysOff,
     /// Whether the time zone is a setting of theirs.
     pub has_time_zone: bool,
+    /// How hard their plans push; `None` if they never said.
+    pub strategy: Option<StrategyMode>,
 }
 
 impl PersonProfile {
@@ -41,8 +45,31 @@ impl PersonProfile {
         context.calendar.days_off = self.days_off.dates(start, YEARS);
         context.calendar.country = self.days_off.country.map(|country| country.code().to_owned());
         context.constraints.all_plans_weekly_minutes = self.weekly_minutes;
+        if let Some(mode) = read_strategy(goal).or(self.strategy) {
+            context.strategy_profile = StrategyProfile::from_mode(mode);
+        }
         context
     }
+}
+
+/// Words of a goal that say how hard its plan pushes.
+const STRATEGY_WORDS: [(&str, StrategyMode); 10] = [
+    ("no rush", StrategyMode::Relax),
+    ("no hurry", StrategyMode::Relax),
+    ("at a relaxed pace", StrategyMode::Relax),
+    ("at an easy pace", StrategyMode::Relax),
+    ("take it easy", StrategyMode::Relax),
+    ("as fast as possible", StrategyMode::Push),
+    ("as quickly as possible", StrategyMode::Push),
+    ("at full speed", StrategyMode::Push),
+    ("push hard", StrategyMode::Push),
+    ("ask me before you move anything", StrategyMode::Manual),
+];
+
+/// How hard a plan pushes, where its goal says so.
+fn read_strategy(goal: &str) -> Option<StrategyMode> {
+    let goal = goal.to_lowercase();
+    STRATEGY_WORDS.iter().find(|(words, _)| goal.contains(words)).map(|(_, mode)| *mode)
 }
 
 /// A value that the person stated once for all plans.
@@ -64,6 +91,7 @@ mod tests {
             weekly_minutes: Some(360),
             days_off: OwnDaysOff::parse("24 Dec, public holidays in Germany").unwrap(),
             has_time_zone: true,
+            strategy: None,
         };
         let context = profile.new_context("learn Rust", date(2026, 11, 17), "Europe/Berlin");
         assert_eq!(context.calendar.weekly_minutes(), 13 * 60);
@@ -78,5 +106,18 @@ mod tests {
 
         let plain = PersonProfile::default().new_context("x", date(2026, 11, 17), "UTC");
         assert_eq!(plain, PlanContext::new("x", date(2026, 11, 17), "UTC"));
+    }
+
+    #[test]
+    fn how_hard_a_plan_pushes_is_set_once_and_the_goal_counts_for_more() {
+        let profile =
+            PersonProfile { strategy: Some(StrategyMode::Push), ..PersonProfile::default() };
+        let mode = |profile: &PersonProfile, goal: &str| {
+            let context = profile.new_context(goal, date(2026, 11, 17), "UTC");
+            (context.strategy_profile.mode, context.strategy_profile.target_utilization)
+        };
+        assert_eq!(mode(&profile, "learn Rust"), (StrategyMode::Push, 0.90));
+        assert_eq!(mode(&profile, "learn Rust, no rush"), (StrategyMode::Relax, 0.65));
+        assert_eq!(mode(&PersonProfile::default(), "learn Rust").0, StrategyMode::Hybrid);
     }
 }

@@ -196,7 +196,7 @@ fn interrupted_events(
         return Vec::new();
     }
     let open = state.agents.get(&id).and_then(|progress| progress.open.as_ref());
-    let call = row.call.as_deref().cloned().unwrap_or_else(|| CallInFlight {
+    let call = row.doubtful_call().cloned().unwrap_or_else(|| CallInFlight {
         call: CallId { step: open.map_or(1, |open| open.number), ..attempt_call(state, task) },
         tool: open.map(|open| open.planned.tool.clone()).unwrap_or_default(),
         summary: "".into(),

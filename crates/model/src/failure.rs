@@ -54,6 +54,47 @@ impl ExecutionFailure {
     pub fn new(code: &str, category: Category, message: impl Into<String>) -> Self {
         Self { code: code.to_owned(), category, message: message.into(), retry_after_ms: None }
     }
+
+    /// Whether the work or its caller is at fault and not the tool, which did what it was there for: a red test, a missing
+    /// file, a wrong path, an exit code. Such an error neither counts for a breaker nor lowers what is known of a tool.
+    pub fn is_error_of_work(&self) -> bool {
+        is_error_of_work(&self.code)
+    }
+}
+
+/// Errors that tell nothing about the health of a tool.
+const ERRORS_OF_WORK: [&str; 26] = [
+    "bad_args",
+    "breaker_open",
+    "cancelled",
+    "changed_meanwhile",
+    "cycle",
+    "denied",
+    "exit_status",
+    "missing_prerequisite",
+    "needs_person",
+    "no_match",
+    "not_a_file",
+    "not_allowed_here",
+    "not_configured",
+    "not_found",
+    "not_journaled",
+    "not_text",
+    "outside_workspace",
+    "private_address",
+    "protected_changed",
+    "refused",
+    "same_args",
+    "secret_in_arguments",
+    "stopped",
+    "tests_failed",
+    "too_large",
+    "unknown_tool",
+];
+
+/// The same by the code of an error.
+pub fn is_error_of_work(code: &str) -> bool {
+    ERRORS_OF_WORK.binary_search(&code).is_ok()
 }
 
 /// Why a task was not run.
@@ -104,6 +145,22 @@ impl SkipReason {
             Self::NotNeeded => "not_needed",
             Self::ConditionFalse => "condition_false",
             Self::ByAgent => "by_agent",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_work_are_found_and_those_of_tools_are_not() {
+        assert!(ERRORS_OF_WORK.is_sorted());
+        for code in ["tests_failed", "not_found", "outside_workspace", "exit_status", "bad_args"] {
+            assert!(is_error_of_work(code), "{code}");
+        }
+        for code in ["http_error", "timeout", "io_error", "server_unavailable", "internal_error"] {
+            assert!(!is_error_of_work(code), "{code}");
         }
     }
 }

@@ -318,6 +318,17 @@ impl TaskNode {
             .fold(0.0, f64::max)
     }
 
+    /// By how much the best affinity that the plan gives exceeds that of the tool in use; 0 where nothing is said about tools.
+    /// Plans name the tool of commands `shell.run`, and the record of a command's call says `shell`.
+    pub fn affinity_gap(&self, tool: &str) -> f64 {
+        if self.tool_affinity.is_empty() {
+            return 0.0;
+        }
+        let given = |name: &str| self.tool_affinity.get(name).copied();
+        let own = given(tool).or_else(|| given("shell.run").filter(|_| tool == "shell"));
+        (self.best_affinity(|_| true) - own.unwrap_or(0.0)).max(0.0)
+    }
+
     /// Whether its command is followed by checks of its exit criteria.
     pub fn has_checks(&self) -> bool {
         matches!(self.run, RunKind::Shell(_))
@@ -336,6 +347,14 @@ impl TaskNode {
         }
         lines.extend(self.env.iter().map(|(name, value)| format!("with {name}={value}")));
         lines.extend(self.options.setting_lines());
+        match self.when {
+            RunCondition::Success => {}
+            RunCondition::Failed => lines.push("only after a failure of what it depends on".into()),
+            RunCondition::Always => lines.push("also after a failure of what it depends on".into()),
+        }
+        if self.continue_on_error {
+            lines.push("its failure does not fail the run".into());
+        }
         if let Some(retries) = self.retries.as_ref().filter(|retries| retries.max > 0) {
             let attempts = if retries.max == 1 { "attempt" } else { "attempts" };
             lines.push(format!("up to {} more {attempts} after a failure", retries.max));

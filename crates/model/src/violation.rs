@@ -1,5 +1,7 @@
 //! A broken rule, as checks of plans and plan files report it.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::TaskId;
@@ -44,6 +46,9 @@ pub struct Violation {
     pub node_ids: Vec<TaskId>,
     pub message: String,
     pub suggested_fix: String,
+    /// The included file that it is in, as the plan file names it; none for the plan file itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Counted from 1; only where a file was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
@@ -65,8 +70,18 @@ impl Violation {
             node_ids: Vec::new(),
             message: message.into(),
             suggested_fix: suggested_fix.into(),
+            file: None,
             line: None,
             column: None,
+        }
+    }
+
+    /// The file that it is in, where `plan` is the path of the plan file.
+    pub fn path<'a>(&'a self, plan: &'a str) -> Cow<'a, str> {
+        match (&self.file, plan.rsplit_once('/')) {
+            (None, _) => Cow::Borrowed(plan),
+            (Some(file), None) => Cow::Borrowed(file),
+            (Some(file), Some((directory, _))) => Cow::Owned(format!("{directory}/{file}")),
         }
     }
 

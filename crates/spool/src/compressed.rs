@@ -6,6 +6,8 @@
 use std::fs::{self, File};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
 
 use crate::SpoolError;
 use crate::format::HEADER;
@@ -58,47 +60,127 @@ pub(crate) fn compressed_path(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Puts a compressed file in the place of a spool.
-pub(crate) fn compress_spool(path: &Path, gap: SpoolGap) -> Result<(), SpoolError> {
-    let target = compressed_path(path);
-    let mut unfinished = target.clone().into_os_string();
-    unfinished.push(".part");
-    let unfinished = PathBuf::from(unfinished);
-    write_frames(path, &unfinished, gap)?;
-    fs::rename(&unfinished, &target).map_err(|source| io_error(&target, source))?;
+/// Writes the frames of a compressed spool, which has its name once all of them are there.
+#[derive(Debug)]
+struct FrameWriter {
+    target: PathBuf,
+    unfinished: PathBuf,
+    to: File,
+    index: Vec<u8>,
+    /// How much content the frames hold, and how long they are.
+    content: u64,
+    written: u64,
+}
+
+impl FrameWriter {
+    fn create(spool: &Path) -> Result<Self, SpoolError> {
+        let target = compressed_path(spool);
+        let mut unfinished = target.clone().into_os_string();
+        unfinished.push(".part");
+        let unfinished = PathBuf::from(unfinished);
+        let to = create_file(&unfinished)?;
+        Ok(Self { target, unfinished, to, index: Vec::new(), content: 0, written: 0 })
+    }
+
+    fn add_frame(&mut self, content: &[u8]) -> Result<(), SpoolError> {
+        let fail = |source| io_error(&self.unfinished, source);
+        let frame = zstd::bulk::compress(content, LEVEL).map_err(fail)?;
+        self.to.write_all(&frame).map_err(fail)?;
+        self.index.extend_from_slice(&self.content.to_le_bytes());
+        self.index.extend_from_slice(&self.written.to_le_bytes());
+        self.content += content.len() as u64;
+        self.written += frame.len() as u64;
+        Ok(())
+    }
+
+    /// Adds all that follows what the frames hold, and the index.
+    fn finish(mut self, rest: &mut dyn Read, gap: SpoolGap) -> Result<(), SpoolError> {
+        let mut buffer = vec![0; FRAME];
+        loop {
+            let read = read_full(rest, &mut buffer);
+            let read = read.map_err(|source| io_error(&self.unfinished, source))?;
+            if read == 0 {
+                break;
+            }
+            self.add_frame(&buffer[..read])?;
+        }
+        let entries = (self.index.len() / ENTRY) as u64;
+        for number in [gap.at, gap.bytes, entries] {
+            self.index.extend_from_slice(&number.to_le_bytes());
+        }
+        let size = u32::try_from(self.index.len()).unwrap_or(u32::MAX);
+        for part in [&SKIPPABLE.to_le_bytes()[..], &size.to_le_bytes()[..], &self.index] {
+            self.to.write_all(part).map_err(|source| io_error(&self.unfinished, source))?;
+        }
+        fs::rename(&self.unfinished, &self.target).map_err(|source| io_error(&self.target, source))
+    }
+}
+
+/// Compresses the beginning of a spool while it grows, on a thread of its own, so that little is left to do at its end.
+#[derive(Debug)]
+pub(crate) struct EarlyCompression {
+    grown: Sender<u64>,
+    thread: JoinHandle<Result<FrameWriter, SpoolError>>,
+    announced: u64,
+}
+
+impl EarlyCompression {
+    /// `None` where no thread can be had; then all of it is compressed at the end.
+    pub(crate) fn start(spool: &Path) -> Option<Self> {
+        let (grown, lengths) = channel();
+        let path = spool.to_owned();
+        let work = move || compress_growing(&path, &lengths);
+        let thread = std::thread::Builder::new().name("output-spool".to_owned()).spawn(work);
+        Some(Self { grown, thread: thread.ok()?, announced: 0 })
+    }
+
+    /// Tells how much of the spool is written and stays as it is.
+    pub(crate) fn announce(&mut self, length: u64) {
+        if length >= self.announced + FRAME as u64 {
+            self.announced = length;
+            // What it cannot do is done at the end.
+            let _ = self.grown.send(length);
+        }
+    }
+
+    fn into_frames(self) -> Option<FrameWriter> {
+        drop(self.grown);
+        self.thread.join().ok()?.ok()
+    }
+}
+
+fn compress_growing(spool: &Path, lengths: &Receiver<u64>) -> Result<FrameWriter, SpoolError> {
+    let fail = |source| io_error(spool, source);
+    let mut frames = FrameWriter::create(spool)?;
+    let mut from = File::open(spool).map_err(fail)?;
+    let mut buffer = vec![0; FRAME];
+    for length in lengths {
+        while frames.content + FRAME as u64 <= length {
+            from.read_exact(&mut buffer).map_err(fail)?;
+            frames.add_frame(&buffer)?;
+        }
+    }
+    Ok(frames)
+}
+
+/// Puts a compressed file in the place of a spool. `open_content` opens all that belongs into it from a place in the spool
+/// on. Until the file is whole the spool stays as it is, so that a crash leaves one or the other.
+pub(crate) fn compress_spool(
+    path: &Path,
+    early: Option<EarlyCompression>,
+    gap: SpoolGap,
+    open_content: impl FnOnce(&Path, u64) -> Result<Box<dyn Read>, SpoolError>,
+) -> Result<(), SpoolError> {
+    let frames = match early.and_then(EarlyCompression::into_frames) {
+        Some(frames) => frames,
+        None => FrameWriter::create(path)?,
+    };
+    let mut rest = open_content(path, frames.content)?;
+    frames.finish(&mut rest, gap)?;
     fs::remove_file(path).map_err(|source| io_error(path, source))
 }
 
-fn write_frames(path: &Path, target: &Path, gap: SpoolGap) -> Result<(), SpoolError> {
-    let mut from = File::open(path).map_err(|source| io_error(path, source))?;
-    let mut to = create_file(target)?;
-    let mut index = Vec::new();
-    let (mut content, mut written, mut entries) = (0u64, 0u64, 0u64);
-    let mut buffer = vec![0; FRAME];
-    loop {
-        let read = read_full(&mut from, &mut buffer).map_err(|source| io_error(path, source))?;
-        if read == 0 {
-            break;
-        }
-        index.extend_from_slice(&content.to_le_bytes());
-        index.extend_from_slice(&written.to_le_bytes());
-        let frame = zstd::bulk::compress(&buffer[..read], LEVEL)
-            .map_err(|source| io_error(target, source))?;
-        to.write_all(&frame).map_err(|source| io_error(target, source))?;
-        (content, written, entries) =
-            (content + read as u64, written + frame.len() as u64, entries + 1);
-    }
-    for number in [gap.at, gap.bytes, entries] {
-        index.extend_from_slice(&number.to_le_bytes());
-    }
-    let size = u32::try_from(index.len()).unwrap_or(u32::MAX);
-    for part in [&SKIPPABLE.to_le_bytes()[..], &size.to_le_bytes()[..], &index] {
-        to.write_all(part).map_err(|source| io_error(target, source))?;
-    }
-    Ok(())
-}
-
-fn read_full(from: &mut File, buffer: &mut [u8]) -> std::io::Result<usize> {
+fn read_full(from: &mut dyn Read, buffer: &mut [u8]) -> std::io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match from.read(&mut buffer[filled..])? {

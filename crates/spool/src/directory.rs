@@ -4,10 +4,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use planwright_model::event::SpoolRange;
 use planwright_model::{CallId, SessionId, TaskId};
 
 use crate::writer::io_error;
-use crate::{SpoolError, SpoolReader, SpoolWriter};
+use crate::{SpoolError, SpoolPiece, SpoolReader, SpoolWriter};
 
 const EXTENSION: &str = ".spool";
 
@@ -46,6 +47,16 @@ impl SpoolDirectory {
         offset: u64,
     ) -> Result<Option<SpoolReader>, SpoolError> {
         SpoolReader::open(&self.path(session, call), offset)
+    }
+
+    /// What a call printed in a stretch. `None` if it printed nothing, or its output was removed.
+    pub fn read_range(
+        &self,
+        session: &SessionId,
+        call: &CallId,
+        range: SpoolRange,
+    ) -> Result<Option<Vec<SpoolPiece>>, SpoolError> {
+        self.open(session, call, range.from)?.map(|reader| reader.read_range(range)).transpose()
     }
 
     /// Removes the spools of a session. Returns how many bytes that freed.

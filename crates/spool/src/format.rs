@@ -2,7 +2,12 @@
 //!
 //! A spool begins with [`MAGIC`]. Each piece has a header of 13 bytes, the kind (1 standard output, 2 standard error,
 //! 3 gap), milliseconds (4 bytes) and length (8 bytes), both little-endian, followed by its text. A gap has no text: its
-//! length counts the bytes of pieces, headers included, that are missing there. Offsets count as if they were not missing.
+//! length counts the bytes of pieces, headers included, that are missing there, and in the place of milliseconds stands how
+//! many pieces that were (0 where nobody counted them). Offsets count as if they were not missing.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
 
 use planwright_model::event::OutputStream;
 
@@ -28,7 +33,7 @@ pub enum SpoolContent {
         stream: OutputStream,
         text: String,
     },
-    /// So many bytes were not kept.
+    /// So many bytes of output were not kept.
     Gap {
         bytes: u64,
     },
@@ -49,6 +54,23 @@ pub(crate) enum PieceKind {
 }
 
 impl PieceHeader {
+    /// What counts missing pieces.
+    pub(crate) fn gap(bytes: u64, text: u64) -> Self {
+        let pieces = (bytes - text) / HEADER as u64;
+        let millis = u32::try_from(pieces).unwrap_or_default();
+        Self { kind: PieceKind::Gap, millis, length: bytes }
+    }
+
+    /// How many bytes of output are in it, or missing at it.
+    pub(crate) fn text_bytes(self) -> u64 {
+        match self.kind {
+            PieceKind::Text(_) => self.length,
+            PieceKind::Gap => {
+                self.length.saturating_sub(u64::from(self.millis).saturating_mul(HEADER as u64))
+            }
+        }
+    }
+
     pub(crate) fn encode(self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
         bytes[0] = match self.kind {
@@ -74,4 +96,33 @@ impl PieceHeader {
         let fits = kind == PieceKind::Gap || length <= MAX_PIECE;
         fits.then_some(Self { kind, millis, length })
     }
+}
+
+/// What stands in a file of pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PieceScan {
+    /// Where the last piece ends that was written whole.
+    pub(crate) end: u64,
+    /// How many bytes of output the pieces have.
+    pub(crate) text: u64,
+}
+
+/// Reads the headers of all pieces from a place on.
+pub(crate) fn scan_pieces(path: &Path, from: u64) -> std::io::Result<PieceScan> {
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
+    let mut scan = PieceScan { end: from, text: 0 };
+    let mut header = [0; HEADER];
+    while scan.end + HEADER as u64 <= size {
+        file.seek(SeekFrom::Start(scan.end))?;
+        file.read_exact(&mut header)?;
+        let Some(found) = PieceHeader::decode(&header) else { break };
+        let text = if found.kind == PieceKind::Gap { 0 } else { found.length };
+        let next = scan.end + HEADER as u64 + text;
+        if next > size {
+            break;
+        }
+        scan = PieceScan { end: next, text: scan.text + text };
+    }
+    Ok(scan)
 }

@@ -8,6 +8,7 @@ mod compressed;
 mod directory;
 mod format;
 mod reader;
+mod tail;
 mod writer;
 
 pub use directory::SpoolDirectory;

@@ -4,9 +4,12 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use planwright_model::event::SpoolRange;
+
 use crate::SpoolError;
 use crate::compressed::{compressed_path, first_kept_offset, open_compressed};
 use crate::format::{HEADER, MAGIC, PieceHeader, PieceKind, SpoolContent, SpoolPiece};
+use crate::tail::{GrowingTail, growing_tails};
 use crate::writer::io_error;
 
 /// Reads pieces in order.
@@ -22,8 +25,49 @@ enum SpoolSource {
     Growing {
         file: BufReader<File>,
         position: u64,
+        /// Where the file begins; `None` for the one with the beginning of the output.
+        start: Option<u64>,
     },
     Compressed(Box<dyn Read + Send>),
+}
+
+/// What became of looking for more of an output that grows.
+enum TailStep {
+    /// There is no more yet.
+    None,
+    /// What follows is in another file, which is read from now on.
+    Entered,
+    LookAgain,
+    /// So many bytes are gone; what follows them can be read.
+    Missed(u64),
+}
+
+/// Opens a spool that grows at a piece: in its beginning, or in the files that hold its end. `None` if it has ended meanwhile.
+fn open_growing(
+    path: &Path,
+    mut head: File,
+    offset: u64,
+) -> Result<Option<SpoolSource>, SpoolError> {
+    let fail = |source| io_error(path, source);
+    let tails = growing_tails(path)?;
+    // Looked at after the tails: what is there when one has begun stays as it is.
+    let head_end = head.metadata().map_err(fail)?.len();
+    if offset >= head_end && !path.exists() {
+        return Ok(None);
+    }
+    let within = tails.into_iter().rfind(|tail| tail.start <= offset);
+    let (file, position, start) = match within.filter(|_| offset >= head_end) {
+        Some(mut tail) => {
+            let position = tail.seek(offset).map_err(fail)?;
+            (tail.file, position, Some(tail.start))
+        }
+        None => {
+            let position = head.seek(SeekFrom::Start(offset)).map_err(fail)?;
+            (head, position, None)
+        }
+    };
+    let file = BufReader::with_capacity(1 << 17, file);
+    Ok(Some(SpoolSource::Growing { file, position, start }))
 }
 
 impl std::fmt::Debug for SpoolReader {
@@ -40,54 +84,97 @@ impl SpoolReader {
         match File::open(path) {
             Ok(mut file) => {
                 check_magic(path, &mut file)?;
-                file.seek(SeekFrom::Start(offset)).map_err(|source| io_error(path, source))?;
-                let file = BufReader::with_capacity(1 << 17, file);
-                let source = SpoolSource::Growing { file, position: offset };
-                Ok(Some(Self { path: path.to_owned(), source, offset }))
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                let path = compressed_path(path);
-                if !path.exists() {
-                    return Ok(None);
+                if let Some(source) = open_growing(path, file, offset)? {
+                    return Ok(Some(Self { path: path.to_owned(), source, offset }));
                 }
-                check_magic(&path, &mut open_compressed(&path, 0)?)?;
-                let offset = first_kept_offset(&path, offset)?;
-                let source = SpoolSource::Compressed(open_compressed(&path, offset)?);
-                Ok(Some(Self { path, source, offset }))
             }
-            Err(source) => Err(io_error(path, source)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(source) => return Err(io_error(path, source)),
         }
+        let path = compressed_path(path);
+        if !path.exists() {
+            return Ok(None);
+        }
+        check_magic(&path, &mut open_compressed(&path, 0)?)?;
+        let offset = first_kept_offset(&path, offset)?;
+        let source = SpoolSource::Compressed(open_compressed(&path, offset)?);
+        Ok(Some(Self { path, source, offset }))
     }
 
     /// The next piece; `None` at the end, which may be the end for now only.
     pub fn next_piece(&mut self) -> Result<Option<SpoolPiece>, SpoolError> {
         let offset = self.offset;
         let mut header = [0; HEADER];
-        if !self.fill(&mut header)? {
-            return Ok(None);
+        let mut looked_again = false;
+        while !self.fill(&mut header)? {
+            match self.enter_tail(looked_again)? {
+                TailStep::None => return Ok(None),
+                TailStep::Entered => {}
+                TailStep::LookAgain => looked_again = true,
+                TailStep::Missed(bytes) => {
+                    let content = SpoolContent::Gap { bytes };
+                    return Ok(Some(SpoolPiece { offset, millis: 0, content }));
+                }
+            }
         }
         let header = PieceHeader::decode(&header).ok_or_else(|| self.damaged())?;
-        let content = match header.kind {
-            PieceKind::Gap => SpoolContent::Gap { bytes: header.length },
-            PieceKind::Text(stream) => {
-                let mut bytes = vec![0; header.length as usize];
-                if !self.fill(&mut bytes)? {
-                    self.seek_back()?;
-                    return Ok(None);
-                }
-                let text = String::from_utf8(bytes).map_err(|_| self.damaged())?;
-                SpoolContent::Text { stream, text }
-            }
+        let PieceKind::Text(stream) = header.kind else {
+            self.offset += header.length;
+            let content = SpoolContent::Gap { bytes: header.text_bytes() };
+            return Ok(Some(SpoolPiece { offset, millis: 0, content }));
         };
-        let kept = match header.kind {
-            PieceKind::Gap => HEADER as u64,
-            PieceKind::Text(_) => HEADER as u64 + header.length,
-        };
-        if let SpoolSource::Growing { position, .. } = &mut self.source {
-            *position += kept;
+        let mut bytes = vec![0; header.length as usize];
+        if !self.fill(&mut bytes)? {
+            return Ok(None);
         }
-        self.offset += if header.kind == PieceKind::Gap { header.length } else { kept };
+        let text = String::from_utf8(bytes).map_err(|_| self.damaged())?;
+        let size = HEADER as u64 + header.length;
+        if let SpoolSource::Growing { position, .. } = &mut self.source {
+            *position += size;
+        }
+        self.offset += size;
+        let content = SpoolContent::Text { stream, text };
         Ok(Some(SpoolPiece { offset, millis: header.millis, content }))
+    }
+
+    /// The pieces in a stretch, which may be of an output that still grows. What is missing of one that does is counted where
+    /// it is missed; one that has ended tells it once, at its beginning.
+    pub(crate) fn read_range(mut self, range: SpoolRange) -> Result<Vec<SpoolPiece>, SpoolError> {
+        let grows = matches!(self.source, SpoolSource::Growing { .. });
+        let mut pieces = Vec::new();
+        while let Some(mut piece) = self.next_piece()? {
+            if piece.offset >= range.to {
+                break;
+            }
+            if let SpoolContent::Gap { bytes } = &mut piece.content
+                && grows
+            {
+                // One piece is one range.
+                *bytes = (*bytes).min((range.to - piece.offset).saturating_sub(HEADER as u64));
+            }
+            pieces.push(piece);
+        }
+        Ok(pieces)
+    }
+
+    /// Goes on in the files that hold the end of an output that grows.
+    fn enter_tail(&mut self, looked_again: bool) -> Result<TailStep, SpoolError> {
+        let SpoolSource::Growing { file, position, start } = &mut self.source else {
+            return Ok(TailStep::None);
+        };
+        let follows = |tail: &GrowingTail| tail.start >= self.offset && Some(tail.start) > *start;
+        let next = growing_tails(&self.path)?.into_iter().find(follows);
+        let Some(mut tail) = next else { return Ok(TailStep::None) };
+        let missed = tail.start - self.offset;
+        // A piece may have been completed, and another file begun, since this one was read.
+        if missed > 0 && !looked_again {
+            return Ok(TailStep::LookAgain);
+        }
+        self.offset = tail.start;
+        *start = Some(tail.start);
+        *position = tail.seek(tail.start).map_err(|source| io_error(&self.path, source))?;
+        *file = BufReader::with_capacity(1 << 17, tail.file);
+        Ok(if missed > 0 { TailStep::Missed(missed) } else { TailStep::Entered })
     }
 
     /// Where the next piece begins.
@@ -113,7 +200,9 @@ impl SpoolReader {
 
     /// Returns to the beginning of the piece that is not complete.
     fn seek_back(&mut self) -> Result<(), SpoolError> {
-        let SpoolSource::Growing { file, position } = &mut self.source else { return Ok(()) };
+        let SpoolSource::Growing { file, position, .. } = &mut self.source else {
+            return Ok(());
+        };
         let buffered = file.fill_buf().map(<[u8]>::len).unwrap_or_default();
         file.consume(buffered);
         file.seek(SeekFrom::Start(*position))
@@ -141,7 +230,7 @@ mod tests {
 
     use super::*;
     use crate::SpoolWriter;
-    use planwright_model::event::{OutputStream, SpoolRange};
+    use planwright_model::event::OutputStream;
 
     fn read_from(path: &Path, offset: u64) -> Vec<SpoolPiece> {
         let mut reader = SpoolReader::open(path, offset).unwrap().unwrap();
@@ -208,6 +297,11 @@ mod tests {
                 SpoolContent::Gap { .. } => 0,
             };
             let kept: u64 = read.iter().map(text).sum();
+            let counted: u64 = read.iter().map(|piece| match &piece.content {
+                SpoolContent::Text { .. } => 0,
+                SpoolContent::Gap { bytes } => *bytes,
+            }).sum();
+            prop_assert_eq!(counted, dropped);
             let total: u64 = written.iter().map(|(_, text)| text.len() as u64).sum();
             prop_assert_eq!(kept + dropped, total);
             let gaps = read.iter().filter(|piece| matches!(piece.content, SpoolContent::Gap { .. }));
@@ -227,6 +321,66 @@ mod tests {
         }
     }
 
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        /// Whoever reads range by range behind a writer gets each range while it is there, and its size afterwards.
+        #[test]
+        fn beyond_the_cap_an_output_that_grows_is_read_or_counted_range_by_range(
+            sizes in prop::collection::vec(0..3_000usize, 20..60),
+            cap in 2_000..40_000u64,
+            lag in 0..30usize,
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("a.spool");
+            let mut writer = SpoolWriter::new(path.clone(), cap);
+            let mut written: Vec<(SpoolRange, String)> = Vec::new();
+            for (number, size) in sizes.iter().enumerate() {
+                let text = format!("{number}:{}\n", "x".repeat(*size));
+                let range = writer.append(stream(number), number as u32, &text).unwrap();
+                written.push((range, text));
+                let Some(at) = number.checked_sub(lag) else { continue };
+                let (range, text) = &written[at];
+                let reader = SpoolReader::open(&path, range.from).unwrap().unwrap();
+                let pieces = reader.read_range(*range).unwrap();
+                prop_assert_eq!(pieces.len(), 1);
+                match &pieces[0].content {
+                    SpoolContent::Text { text: found, .. } => prop_assert_eq!(found, text),
+                    SpoolContent::Gap { bytes } => {
+                        prop_assert!(lag > 0 && writer.dropped_bytes() > 0);
+                        prop_assert_eq!(*bytes, text.len() as u64);
+                    }
+                }
+            }
+        }
+
+        /// A crash between two pieces changes nothing, also beyond the cap.
+        #[test]
+        fn a_spool_that_is_reopened_goes_on_as_if_nothing_had_happened(
+            sizes in prop::collection::vec(0..3_000usize, 20..60),
+            cap in 2_000..40_000u64,
+            crashes in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let paths = ["a.spool", "b.spool"].map(|name| directory.path().join(name));
+            let mut whole = SpoolWriter::new(paths[0].clone(), cap);
+            write(&mut whole, &sizes);
+            let crashes: Vec<usize> = crashes.iter().map(|at| at.index(sizes.len())).collect();
+            let mut writer = SpoolWriter::new(paths[1].clone(), cap);
+            for (number, size) in sizes.iter().enumerate() {
+                if crashes.contains(&number) {
+                    writer = SpoolWriter::reopen(paths[1].clone(), cap).unwrap();
+                }
+                let text = format!("{number}:{}\n", "x".repeat(*size));
+                writer.append(stream(number), number as u32, &text).unwrap();
+            }
+            prop_assert_eq!(writer.dropped_bytes(), whole.dropped_bytes());
+            writer.finish().unwrap();
+            whole.finish().unwrap();
+            prop_assert_eq!(read_from(&paths[0], 0), read_from(&paths[1], 0));
+        }
+    }
+
     #[test]
     fn a_reader_follows_a_spool_that_grows_and_reads_its_end_after_it_was_compressed() {
         let directory = tempfile::tempdir().unwrap();
@@ -242,6 +396,34 @@ mod tests {
         let piece = reader.next_piece().unwrap().unwrap();
         assert_eq!(piece.millis, 2);
         assert_eq!(reader.next_piece().unwrap(), None);
+    }
+
+    #[test]
+    fn a_long_output_that_was_compressed_while_it_grew_reads_as_it_was_written() {
+        for cap in [1 << 30, 12 << 20] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("a.spool");
+            let mut writer = SpoolWriter::new(path.clone(), cap);
+            // More than is needed for it to begin, in pieces that end anywhere in a frame.
+            let written = write(&mut writer, &[70_001; 300]);
+            let dropped = writer.dropped_bytes();
+            writer.finish().unwrap();
+            assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+            let read = read_from(&path, 0);
+            let texts = read.iter().filter_map(|piece| match &piece.content {
+                SpoolContent::Text { text, .. } => Some(text.clone()),
+                SpoolContent::Gap { bytes } => {
+                    assert_eq!(*bytes, dropped);
+                    None
+                }
+            });
+            let texts: Vec<String> = texts.collect();
+            let missing = written.len() - texts.len();
+            assert_eq!((missing > 0, dropped > 0), (cap < 1 << 30, cap < 1 << 30));
+            let first = texts.iter().zip(&written).take_while(|(a, (_, b))| *a == b).count();
+            let rest = written[first + missing..].iter().map(|(_, text)| text);
+            assert!(texts[first..].iter().eq(rest), "{first} of {}", texts.len());
+        }
     }
 
     #[test]

@@ -76,6 +76,8 @@ pub(super) struct DecisionLog {
     pub(super) entries: Vec<DecisionLogEntry>,
     /// Dependents of the task that is about to end which cannot start yet.
     locked: Vec<usize>,
+    /// How much better the best tool would have been than the one an agent is about to call, by the agent's own scores.
+    acted_gap: Option<(TaskId, f64)>,
 }
 
 impl DecisionLog {
@@ -94,6 +96,9 @@ impl DecisionLog {
             Event::Plan(event) => self.log_plan(event, record.seq),
             Event::Task(TaskEvent::Completed { task, .. }) => {
                 self.log_unlock(state, task, record.seq);
+            }
+            Event::Agent(AgentEvent::Acted { task, step, .. }) => {
+                self.acted_gap = step.metadata.affinity_delta.map(|gap| (task.clone(), gap));
             }
             Event::Call(CallEvent::Intended { call, tool, .. }) => {
                 self.log_tool_choice(state, &call.task, tool, record.seq);
@@ -152,10 +157,10 @@ impl DecisionLog {
     }
 
     fn log_tool_choice(&mut self, state: &SessionState, task: &TaskId, tool: &str, seq: Seq) {
-        let delta = state.plan.current.as_ref().and_then(|current| {
-            let node = current.plan.tasks.get(state.tasks.position(task)?)?;
-            let used = node.tool_affinity.get(tool).copied().unwrap_or(0.0);
-            (!node.tool_affinity.is_empty()).then(|| (node.best_affinity(|_| true) - used).max(0.0))
+        let acted = self.acted_gap.take().filter(|(by, _)| by == task).map(|(_, gap)| gap);
+        let delta = acted.or_else(|| {
+            let current = state.plan.current.as_ref()?;
+            Some(current.plan.tasks.get(state.tasks.position(task)?)?.affinity_gap(tool))
         });
         self.entries.push(DecisionLogEntry {
             task_id: Some(task.clone()),

@@ -26,6 +26,15 @@ pub struct ExecutionResult {
     /// Seconds from the first start to the last end, without the time the run waited for the person.
     pub execution_time: f64,
     pub react_traces: Vec<ReActTrace>,
+    /// Completed tasks among those that ran.
+    #[serde(default)]
+    pub success_rate: f64,
+    /// The mean time of an attempt, in milliseconds.
+    #[serde(default)]
+    pub average_task_time_ms: f64,
+    /// The mean confidence of each attempt's observations, by the id of its trace.
+    #[serde(default)]
+    pub trace_confidence: BTreeMap<String, f64>,
     pub execution_log: Vec<String>,
     /// What planner and coordinator decided, and why.
     #[serde(default)]
@@ -179,12 +188,14 @@ impl ExecutionResultFold {
         let Some(OpenAttempt { trace, by_agent: false, .. }) = self.open.get_mut(task) else {
             return;
         };
+        let acting = trace.steps.iter().rfind(|step| step.is_action_step());
+        let tool_used = acting.and_then(|step| step.tool_used.clone());
         let step = |action, content: String| ReActStep {
             timestamp: at,
             task_id: task.clone(),
             action,
             content,
-            tool_used: None,
+            tool_used,
             tool_input: None,
             tool_output: None,
             confidence_score: None,
@@ -268,6 +279,11 @@ impl ExecutionResultFold {
                 _ => {}
             }
         }
+        result.success_rate = result.success_rate();
+        result.average_task_time_ms = result.average_task_time();
+        let confidence =
+            |trace: &ReActTrace| (trace.trace_id.clone(), trace.calculate_confidence());
+        result.trace_confidence = result.react_traces.iter().map(confidence).collect();
         let ended = self.state.run.finished_at.or(self.state.at).unwrap_or_default();
         result.execution_time = self.state.run.worked_ms(ended) as f64 / 1e3;
         result

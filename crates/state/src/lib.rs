@@ -263,6 +263,9 @@ impl SessionState {
         if let planwright_model::event::RunEvent::LimitsSet { limits } = event {
             self.breakers.set_limits(limits);
         }
+        if let planwright_model::event::RunEvent::BreakerChanged { tool, state, .. } = event {
+            self.breakers.note_announcement(tool, *state);
+        }
         self.run.apply(event, at)
     }
 

@@ -129,6 +129,9 @@ pub struct PlanningSlice {
     /// What the goal says that could not be used, and what the kind of plan warns of.
     pub notes: Vec<String>,
     pub traces: u32,
+    /// What the steps that were traced cost, in micro-dollars.
+    #[serde(default)]
+    pub traced_cost: u64,
     pub logged: u32,
     /// When the person last spoke.
     pub segment_began: Option<Timestamp>,
@@ -342,6 +345,7 @@ impl PlanningSlice {
             }
             PlanningEvent::Traced { step } => {
                 self.traces += 1;
+                self.traced_cost = self.traced_cost.saturating_add(step.cost_delta);
                 if step.tool == PlanningToolName::ContextElicitor {
                     self.notes.clone_from(&step.explanations);
                 }

@@ -85,6 +85,8 @@ impl RunSlice {
             RunEvent::OfflineSet { on } => self.offline = *on,
             RunEvent::LimitsSet { limits } => self.limits = *limits,
             RunEvent::JobsChanged { to, .. } => self.jobs = *to,
+            // The breakers are kept by themselves.
+            RunEvent::BreakerChanged { .. } => {}
             RunEvent::Dismissed { on } => self.dismissed = *on,
             RunEvent::Interrupted { .. } => self.phase = RunPhase::Interrupted,
             RunEvent::Finished { success, counts, .. } => {

@@ -17,6 +17,7 @@ use jiff::Timestamp;
 
 use crate::task_words::describe_tool_call;
 use crate::{SessionState, SkipRoots};
+use planwright_model::breaker::BreakerState;
 use planwright_model::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, FactEvent, OutputStream, PauseCause,
     PlanEvent, Record, RunEvent, SessionEvent, TaskEvent,
@@ -442,6 +443,9 @@ fn project_run(event: &RunEvent) -> EntryProjection {
         RunEvent::JobsChanged { from, to, why } => {
             format!("up to {to} at once instead of {from}: {why}")
         }
+        RunEvent::BreakerChanged { tool, state, retry_in_ms } => {
+            breaker_text(tool, *state, *retry_in_ms)
+        }
         RunEvent::Interrupted { why } => format!("interrupted: {why}"),
         RunEvent::Finished { success, counts, elapsed_ms } => format!(
             "{}: {} done, {} failed, {} skipped in {}",
@@ -453,6 +457,18 @@ fn project_run(event: &RunEvent) -> EntryProjection {
         ),
     };
     (TraceEntryKind::Run, text, None)
+}
+
+/// What became of the breaker of a tool, in words.
+pub fn breaker_text(tool: &str, state: BreakerState, retry_in_ms: Option<u64>) -> String {
+    match (state, retry_in_ms) {
+        (BreakerState::Open, Some(wait)) => {
+            format!("{tool} keeps failing: its calls wait {}", format_elapsed(wait))
+        }
+        (BreakerState::Open, None) => format!("{tool} keeps failing: its calls wait"),
+        (BreakerState::HalfOpen, _) => format!("{tool} is tried again"),
+        (BreakerState::Closed, _) => format!("{tool} works again"),
+    }
 }
 
 fn project_task(event: &TaskEvent) -> Option<EntryProjection> {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use crate::{JournalRow, StoreReader};
 use planwright_model::event::{Event, OutputStream, Record, SpoolRange};
 use planwright_model::{CallId, Seq, SessionId};
-use planwright_spool::{SpoolContent, SpoolDirectory, SpoolReader};
+use planwright_spool::{SpoolContent, SpoolDirectory, SpoolPiece};
 use planwright_state::replay::{RecordSource, RecordSourceError};
 use planwright_state::timeline::Timeline;
 
@@ -25,14 +25,14 @@ impl JournalSource {
         Self { reader, spools, session, ancestors: None }
     }
 
-    /// Opens the output of a call. What a fork has of its past stands with the session that made it; a call never has the same
-    /// number twice in one past.
-    fn open_spool(
+    /// The output of a call in a stretch of its spool. What a fork has of its past stands with the session that made it; a
+    /// call never has the same number twice in one past.
+    fn read_spool(
         &mut self,
         call: &CallId,
-        from: u64,
-    ) -> Result<Option<SpoolReader>, RecordSourceError> {
-        let own = self.spools.open(&self.session, call, from).map_err(to_source_error)?;
+        range: SpoolRange,
+    ) -> Result<Option<Vec<SpoolPiece>>, RecordSourceError> {
+        let own = self.spools.read_range(&self.session, call, range).map_err(to_source_error)?;
         if own.is_some() {
             return Ok(own);
         }
@@ -40,7 +40,7 @@ impl JournalSource {
             self.ancestors = Some(self.reader.ancestors(&self.session).map_err(to_source_error)?);
         }
         for session in self.ancestors.iter().flatten() {
-            let found = self.spools.open(session, call, from).map_err(to_source_error)?;
+            let found = self.spools.read_range(session, call, range).map_err(to_source_error)?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -71,22 +71,9 @@ impl RecordSource for JournalSource {
         &mut self,
         call: &CallId,
         range: SpoolRange,
-    ) -> Result<Vec<(OutputStream, String)>, RecordSourceError> {
-        let Some(mut reader) = self.open_spool(call, range.from)? else { return Ok(Vec::new()) };
-        let mut pieces = Vec::new();
-        while let Some(piece) = reader.next_piece().map_err(to_source_error)? {
-            if piece.offset >= range.to {
-                break;
-            }
-            match piece.content {
-                SpoolContent::Text { stream, text } => pieces.push((stream, text)),
-                SpoolContent::Gap { bytes } => {
-                    let bytes = planwright_text::units::format_bytes(bytes);
-                    pieces.push((OutputStream::Stderr, format!("… [{bytes} not kept]\n")));
-                }
-            }
-        }
-        Ok(pieces)
+    ) -> Result<Option<Vec<(OutputStream, String)>>, RecordSourceError> {
+        let pieces = self.read_spool(call, range)?;
+        Ok(pieces.map(|pieces| pieces.into_iter().map(piece_text).collect()))
     }
 
     /// Uses stored stretches as far as they exist, then kinds, tasks and times; payloads are hardly read.
@@ -98,6 +85,17 @@ impl RecordSource for JournalSource {
             .extend_timeline(&self.session, timeline.head_seq().next(), last, &mut timeline)
             .map_err(to_source_error)?;
         Ok(timeline)
+    }
+}
+
+/// What a piece of output says; a line that counts where it is missing.
+fn piece_text(piece: SpoolPiece) -> (OutputStream, String) {
+    match piece.content {
+        SpoolContent::Text { stream, text } => (stream, text),
+        SpoolContent::Gap { bytes } => {
+            let bytes = planwright_text::units::format_bytes(bytes);
+            (OutputStream::Stderr, format!("… [{bytes} not kept]\n"))
+        }
     }
 }
 

@@ -27,6 +27,7 @@ use super::settings::ToolSettings;
 use super::tool::{StoreWrite, Tool, ToolAnswer, ToolError, ToolErrorCode};
 use super::tool_history::ToolObservation;
 use super::workspace::Workspace;
+use planwright_model::failure::is_error_of_work;
 use planwright_model::permission::{GrantBasis, PermissionVerdict};
 use planwright_model::{CallId, Digest};
 use planwright_text::Redactor;
@@ -494,8 +495,8 @@ impl Toolbox {
             answer.result.explanations.push(format!("unknown_field: {fields} left out"));
         }
         let code = answer.result.to_failure().map(|failure| failure.code);
-        // Invalid arguments show something about the caller, a canceled call about nobody.
-        let teaches = !matches!(code.as_deref(), Some("bad_args" | "cancelled"));
+        // A red test or a wrong path shows something about the work or the caller, and a canceled call about nobody.
+        let teaches = !code.as_deref().is_some_and(is_error_of_work);
         if teaches {
             answer.writes.push(StoreWrite::History(ToolObservation {
                 tool: meta.name.clone(),

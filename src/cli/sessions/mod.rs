@@ -266,11 +266,19 @@ fn show_session_details(shared: &SharedArgs, name: &str) -> anyhow::Result<CliEx
     let mut history = app::session_history(&store, &id)?;
     let head = history.head_seq()?;
     let state = history.state_at(head)?;
+    let result = ExecutionResult::from_records(&session_records(&store, &id)?);
     let mut out = StdoutWriter::new();
     if shared.json {
-        out.write_line(&session_details_json(&info, &state).to_string())?;
+        let mut object = session_details_json(&info, &state);
+        object["success_rate"] = json!(result.success_rate);
+        object["average_task_time_ms"] = json!(result.average_task_time_ms);
+        object["trace_confidence"] = json!(result.trace_confidence);
+        out.write_line(&object.to_string())?;
     } else {
         for line in session_details_lines(&info, &state) {
+            out.write_line(&line)?;
+        }
+        for line in result_lines(&result) {
             out.write_line(&line)?;
         }
     }
@@ -285,6 +293,29 @@ fn print_result(shared: &SharedArgs, name: &str) -> anyhow::Result<CliExit> {
     StdoutWriter::new()
         .write_line(&serde_json::to_string(&ExecutionResult::from_records(&records))?)?;
     Ok(CliExit::Success)
+}
+
+/// How the run did: the share of tasks that succeeded, how long they took, how sure their results are.
+fn result_lines(result: &ExecutionResult) -> Vec<String> {
+    let ran = result.completed_tasks.len() + result.failed_tasks.len();
+    if ran == 0 {
+        return Vec::new();
+    }
+    let mean = std::time::Duration::from_secs_f64(result.average_task_time_ms.max(0.0) / 1e3);
+    let sure: Vec<f64> = result.trace_confidence.values().copied().collect();
+    let confidence = match sure.len() {
+        0 => String::new(),
+        count => format!(", confidence {:.2}", sure.iter().sum::<f64>() / count as f64),
+    };
+    vec![
+        String::new(),
+        format!(
+            "{:.0} % of {} that ran succeeded, {} on average{confidence}",
+            result.success_rate * 100.0,
+            text::units::format_counted(ran, "task"),
+            text::units::format_elapsed(mean),
+        ),
+    ]
 }
 
 fn session_details_json(info: &SessionInfo, state: &SessionState) -> serde_json::Value {

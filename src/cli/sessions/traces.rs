@@ -47,15 +47,17 @@ pub(super) fn list_traces(
                     "steps": trace.steps.len(),
                     "success": trace.success,
                     "execution_time_ms": trace.execution_time_ms,
+                    "confidence": trace.calculate_confidence(),
                 });
                 out.write_line(&line.to_string())?;
             } else {
                 let word = if trace.success { "ok" } else { "failed" };
                 out.write_line(&format!(
-                    "{}  {}  {:>4} steps  {word}",
+                    "{}  {}  {:>4} steps  confidence {:.2}  {word}",
                     id.short_id(),
                     text::clean_line(&trace.trace_id),
-                    trace.steps.len()
+                    trace.steps.len(),
+                    trace.calculate_confidence()
                 ))?;
             }
         }

@@ -10,8 +10,8 @@ use planwright_drafting::own_days_off::{DAYS_OFF_EXAMPLE, OwnDaysOff, parse_coun
 use planwright_drafting::own_hours::{HOURS_EXAMPLE, parse_own_hours};
 
 /// The names inside the table.
-pub(super) const NAMES: [&str; 6] =
-    ["hours", "hours_a_week", "days_off", "country", "time_zone", "calendars"];
+pub(super) const NAMES: [&str; 7] =
+    ["hours", "hours_a_week", "days_off", "country", "time_zone", "strategy", "calendars"];
 
 impl ConfigReader<'_> {
     pub(super) fn read_me(&self, item: &Item, me: &mut MeSettings) -> Result<(), ConfigError> {
@@ -23,6 +23,7 @@ impl ConfigReader<'_> {
                 "days_off" => me.days_off = self.read_days_off(&full, item)?,
                 "country" => me.country = self.read_checked(&full, item, check_country)?,
                 "time_zone" => me.time_zone = self.read_checked(&full, item, check_zone)?,
+                "strategy" => me.strategy = self.read_checked(&full, item, check_strategy)?,
                 "calendars" => me.calendars = self.read_list(&full, item)?,
                 _ => return Err(self.unknown_setting(name, item, &NAMES)),
             }
@@ -93,6 +94,11 @@ impl ConfigReader<'_> {
 
 fn check_hours(text: &str) -> Result<(), String> {
     parse_own_hours(text).map(|_| ()).map_err(|why| format!("{why}; write hours {HOURS_EXAMPLE}"))
+}
+
+fn check_strategy(text: &str) -> Result<(), String> {
+    let known = crate::config::me::parse_strategy(text);
+    known.map(|_| ()).ok_or_else(|| "is none of push, relax, hybrid and manual".to_owned())
 }
 
 fn check_country(text: &str) -> Result<(), String> {

@@ -607,18 +607,6 @@ when = ¦{ if = "tasks.a.exit_code == 0" }
     ),
     bad(
         "when",
-        "which is not set",
-        "Set NOT_THERE",
-        r#"
-version = 2
-[[tasks]]
-id = "a"
-run = { shell = "touch ran" }
-when = { if = ¦"env.NOT_THERE == '1'" }
-"#,
-    ),
-    bad(
-        "when",
         "cannot be",
         "success",
         r#"

@@ -99,6 +99,79 @@ fn a_mistake_in_json_has_its_place_as_well() {
     assert!(said.contains("plan.json:2:14: `tasks[0].timeout` is not a duration"), "{said}");
 }
 
+/// What an included file may have.
+const INCLUDABLE: [&str; 5] = ["tasks", "nodes", "vars", "resources", "pools"];
+
+/// Reads a plan with its mistake as somebody would write it in JSON. `None` if it is no TOML at all.
+fn as_json(plan: &str) -> Option<String> {
+    let value: toml::Value = toml::from_str(plan).ok()?;
+    Some(serde_json::to_string_pretty(&value).unwrap())
+}
+
+/// What is wrong with a plan and what to do about it; nothing where only whoever runs it can know: values, files and
+/// variables of this machine.
+fn mistakes(text: &str, format: PlanFileFormat) -> Vec<(String, String)> {
+    let Err(error) = parse_plan_file(text, format, "plan") else { return Vec::new() };
+    let all = error.violations().iter();
+    all.map(|one| {
+        assert!(one.line.is_some() && one.column.is_some(), "{one:?}");
+        (one.message.clone(), one.suggested_fix.clone())
+    })
+    .collect()
+}
+
+#[test]
+fn the_same_mistakes_are_refused_in_json() {
+    let mut tried = 0;
+    for case in BAD_PLANS {
+        let plan = case.marked().0;
+        let Some(text) = as_json(&plan) else { continue };
+        let (mut toml, mut json) =
+            (mistakes(&plan, PlanFileFormat::Toml), mistakes(&text, PlanFileFormat::Json));
+        toml.sort();
+        json.sort();
+        assert_eq!(toml, json, "{}: {text}", case.field);
+        tried += usize::from(!json.is_empty());
+    }
+    assert!(tried * 10 > BAD_PLANS.len() * 7, "{tried} of {}", BAD_PLANS.len());
+}
+
+/// A message without the number of the task, which counts those of the including file.
+fn without_number(message: &str) -> String {
+    let mut parts = message.split("tasks[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + "tasks" + part.split_once(']').map_or("", |it| it.1))
+}
+
+#[test]
+fn the_same_mistakes_are_refused_in_an_included_file_and_named_with_it() {
+    let mut tried = 0;
+    for case in BAD_PLANS.iter().step_by(3) {
+        let (plan, line, column) = case.marked();
+        let plan = plan.replacen("version = 2\n", "", 1);
+        let line = line - usize::from(case.plan.contains("version = 2\n"));
+        let Ok(toml::Value::Table(table)) = toml::from_str::<toml::Value>(&plan) else { continue };
+        if !table.keys().all(|key| INCLUDABLE.contains(&key.as_str())) {
+            continue;
+        }
+        let place = Place::new();
+        std::fs::write(place.dir.path().join("lib.toml"), &plan).unwrap();
+        let path = place.plan("version = 2\ninclude = [\"lib.toml\"]\n[[tasks]]\nid = \"own\"\nrun = { shell = \"touch ran\" }\n");
+        let mut command = place.command(&["run", &path, "--headless", "--yes"]);
+        let output = command.env_remove("NOT_THERE").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let own = place.dir.path().join("lib.toml");
+        let expected = format!("planwright: {}:{line}:{column}: ", own.display());
+        assert_eq!(output.status.code(), Some(2), "{}: {said}\n{plan}", case.field);
+        assert!(said.starts_with(&expected), "{}: {expected}\n{said}\n{plan}", case.field);
+        let (said, problem) = (without_number(&said), without_number(case.problem));
+        assert!(said.contains(&problem), "{}: {said}\n{plan}", case.field);
+        assert!(!place.work().join("ran").exists());
+        tried += 1;
+    }
+    assert!(tried > 20, "{tried}");
+}
+
 /// The kinds of JSON values that a part of the schema admits.
 fn admitted_kinds(part: &Value, schema: &Value, kinds: &mut BTreeSet<String>) {
     if let Some(name) = part["$ref"].as_str().and_then(|it| it.strip_prefix("#/$defs/")) {

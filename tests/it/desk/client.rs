@@ -34,11 +34,16 @@ pub struct DeskClient {
 
 impl DeskClient {
     pub fn start(place: &Place) -> Self {
+        Self::with_capabilities(place, &json!({}))
+    }
+
+    /// A client that says it can do so much: ask its user, call its model.
+    pub fn with_capabilities(place: &Place, capabilities: &Value) -> Self {
         let mut child = agent_command(place, &["mcp"]).spawn().unwrap();
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
         let mut client = Self { child, input, output, next: 1 };
-        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": capabilities,
             "clientInfo": {"name": "claude-code", "version": "2.1"}});
         let told = client.request("initialize", &hello);
         assert_eq!(told["result"]["serverInfo"]["name"], "planwright");
@@ -53,9 +58,32 @@ impl DeskClient {
     }
 
     pub fn request(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.begin(method, params);
+        self.answer_to(id)
+    }
+
+    /// Sends a request without waiting for its answer.
+    pub fn begin(&mut self, method: &str, params: &Value) -> u64 {
         let id = self.next;
         self.next += 1;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// Begins to call a tool.
+    pub fn begin_call(&mut self, tool: &str, arguments: &Value) -> u64 {
+        self.begin("tools/call", &json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// Gives up on a request, as a client does at its own limit.
+    pub fn cancel(&mut self, id: u64) {
+        let params = json!({"requestId": id, "reason": "timeout"});
+        self.send(
+            &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}),
+        );
+    }
+
+    pub fn answer_to(&mut self, id: u64) -> Value {
         loop {
             let mut line = String::new();
             assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the desk ended");

@@ -108,6 +108,17 @@ fn require_differences(is_wanted: impl Fn(&FieldObserver) -> bool) {
     assert!(ignored.is_empty(), "ignored:\n{}", ignored.join("\n"));
 }
 
+/// A difference means something only where two runs of one plan show none.
+#[test]
+fn what_is_observed_of_a_plan_is_the_same_each_time() {
+    let changing = |case: &&FieldCase| {
+        let plan = case.plan(true);
+        case.observer.observe(&plan) != case.observer.observe(&plan)
+    };
+    let changing: Vec<&str> = all_cases().filter(changing).map(|case| case.field).collect();
+    assert!(changing.is_empty(), "two runs differ: {changing:?}");
+}
+
 #[test]
 fn fields_for_people_are_shown_and_those_for_the_schedule_change_it() {
     require_differences(|observer| {

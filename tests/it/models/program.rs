@@ -191,7 +191,14 @@ async fn a_plan_whose_model_failed_exits_1_in_every_format_with_the_cause() {
         assert_eq!(output.status.code(), Some(1), "{format}: {}", words(&output));
         assert!(error.contains("mock answered with status 401"), "{format}: {error}");
         assert!(error.contains("mock/m could not draft the outline"), "{format}: {error}");
-        assert!(!Path::new(&file).exists(), "{format}: nothing was drafted");
+        if format == "json" {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let object: Value = serde_json::from_str(&text).unwrap();
+            assert!(object["roadmap"].is_null(), "nothing was drafted: {object}");
+            assert_eq!(object["requests"][0]["kind"]["about"], "model_trouble", "{object}");
+        } else {
+            assert!(!Path::new(&file).exists(), "{format}: nothing was drafted");
+        }
         let shown = run(&place, &server, &["sessions", "show", "last", "--json"]).await;
         let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
         assert_eq!(shown["requests"][0]["request"]["kind"]["about"], "model_trouble", "{shown}");

@@ -4,7 +4,7 @@ mod agent;
 mod crash;
 mod hostile;
 mod path;
-mod real;
+pub mod real;
 mod steering;
 
 use std::process::Output;

@@ -127,14 +127,14 @@ const GOOSE: RealAgent = RealAgent {
 };
 
 /// The provider's stand-in, ended with the test.
-struct MockProvider {
+pub struct MockProvider {
     child: Child,
-    url: String,
+    pub url: String,
     log: tempfile::NamedTempFile,
 }
 
 impl MockProvider {
-    fn start(program: &Path) -> Self {
+    pub fn start(program: &Path) -> Self {
         let log = tempfile::NamedTempFile::new().unwrap();
         let mut child = Command::new("python3")
             .arg(program)
@@ -389,6 +389,8 @@ fn bounds_a_long_answer(env: &RealEnv<'_>) {
     let (exit, told) = env.run_plan("LONG=10000000", "");
     // Agents that report what they used reach the limit of the task; both ends are told.
     assert!(exit == 0 || told.contains("task_token_limit"), "{exit} {told}");
+    let end = if exit == 0 { "cut and done" } else { "at the token limit" };
+    eprintln!("{}: an answer of 10 MB ends {end}", env.agent.name);
     let journal = env.journal();
     assert!(journal.len() < 4_000_000, "{} bytes of journal", journal.len());
 }

@@ -198,6 +198,7 @@ impl AgentAttempt<'_> {
         let mut call = ToolInvocation::new(id, &planned.tool, planned.args.clone());
         call.cancel = self.cancel.clone();
         call.held = self.job.held.clone();
+        self.wait_for_paused_tool(&call, call_phase(planned.purpose)).await;
         self.services.toolbox.invoke(call).await
     }
 

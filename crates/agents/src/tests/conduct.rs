@@ -199,6 +199,40 @@ async fn a_debate_that_never_agrees_has_three_rounds() {
     assert!(told.end.result.is_err(), "the planner never says that it is complete");
 }
 
+/// The budget of a round decides what the critic reads of a proposal.
+#[tokio::test]
+async fn the_token_budget_limits_what_a_round_carries_on() {
+    use planwright_drafting::token_budget::TokenBudgetSettings;
+    let mut read = Vec::new();
+    for settings in [
+        TokenBudgetSettings { buffer: 10, factor: 2 },
+        TokenBudgetSettings { buffer: 10, factor: 200 },
+        TokenBudgetSettings { buffer: 300, factor: 2 },
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let model = ByRule::new(|request| {
+            let schema = request.output_schema.as_ref().map(|one| one.name.as_str());
+            let mut answers = debate(&[]);
+            answers[0] = says(&"First this, then that. ".repeat(60), None);
+            Ok(match schema {
+                Some("critique") => answers[1].clone(),
+                Some(_) => answers[2].clone(),
+                None => answers[0].clone(),
+            })
+        });
+        let toolbox = Setup::default().toolbox(directory.path());
+        let mut services = build_services(model.clone(), toolbox);
+        services.reasoning_mode = ReasoningMode::Dialectical;
+        services.limits.token_budget = settings;
+        let mut large = task("generic", "Answer the question about the port of the server");
+        large.estimated_tokens = 3_000;
+        run_task(&services, large).await;
+        let critique = model.prompts().into_iter().find(|text| text.contains("Name the faults"));
+        read.push(critique.unwrap().matches("First this").count());
+    }
+    assert!(read[0] < read[1] && read[0] < read[2], "{read:?}");
+}
+
 #[tokio::test]
 async fn a_small_task_is_done_in_a_single_pass() {
     let directory = tempfile::tempdir().unwrap();

@@ -42,6 +42,8 @@ pub(super) struct Person {
     /// Tools that are allowed all the same.
     pub(super) allows: Vec<String>,
     pub(super) broken: Vec<String>,
+    /// A tool whose breaker is open until then.
+    pub(super) paused: Option<(String, tokio::time::Instant)>,
     pub(super) intents: Mutex<Vec<CallIntent>>,
     pub(super) asked: Mutex<Vec<String>>,
 }
@@ -50,7 +52,11 @@ impl CallHost for Person {
     fn call_conditions(&self, call: &ToolInvocation) -> CallConditions {
         CallConditions {
             autonomy: Autonomy::Medium,
-            breaker_open_ms: self.broken.contains(&call.tool).then_some(9_000),
+            breaker_open_ms: self.broken.contains(&call.tool).then_some(9_000).or_else(|| {
+                let (_, until) = self.paused.as_ref().filter(|(tool, _)| *tool == call.tool)?;
+                let left = until.saturating_duration_since(tokio::time::Instant::now());
+                u64::try_from(left.as_millis()).ok().filter(|left| *left > 0)
+            }),
             ..CallConditions::default()
         }
     }

@@ -15,3 +15,4 @@ mod pacing;
 mod patterns;
 mod repository;
 mod resume;
+mod routing;

@@ -31,6 +31,7 @@ pub(super) struct WaitArguments {
     pub(super) ticket: String,
     /// How long to wait, from 0 to 50 seconds.
     #[serde(default = "longest_wait")]
+    #[schemars(with = "i64")]
     pub(super) seconds: u64,
 }
 
@@ -50,8 +51,10 @@ pub(super) struct RevisePlanArguments {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub(super) struct ReplyArguments {
     /// The id of the comment.
+    #[schemars(with = "i64")]
     pub(super) comment: u32,
     /// Whether the plan now does what the comment asks for.
     pub(super) addressed: bool,
@@ -113,6 +116,7 @@ pub(super) struct AskPersonArguments {
     pub(super) task: String,
     /// How long to wait for the answer, from 0 to 50 seconds.
     #[serde(default = "longest_wait")]
+    #[schemars(with = "i64")]
     pub(super) seconds: u64,
 }
 

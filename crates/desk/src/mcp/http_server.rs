@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use http::{Request, Response, StatusCode, header};
+use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
@@ -119,7 +119,13 @@ where
     if request.uri().path() != PATH {
         return Ok(plain_response(StatusCode::NOT_FOUND, "the approval desk is at /mcp\n"));
     }
-    service.call(request).await
+    let ends_session = request.method() == Method::DELETE;
+    let mut response = service.call(request).await?;
+    // The session is gone by then; clients take "accepted" for a failure.
+    if ends_session && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::OK;
+    }
+    Ok(response)
 }
 
 /// Compared in full whatever the first bytes are, so that the time says nothing about the token.

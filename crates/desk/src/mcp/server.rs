@@ -50,7 +50,8 @@ impl DeskServer {
     #[tool(
         description = "Submit a plan for a person's approval. Returns the ticket, the hash of this \
                        revision, the steps that were read with their ids, and findings by node id. \
-                       Nothing is approved by this: call wait_for_decision."
+                       Nothing is approved by this: call wait_for_decision.",
+        annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
     async fn submit_plan(
         &self,
@@ -72,7 +73,8 @@ impl DeskServer {
     #[tool(
         description = "Wait for the person's decision about the latest revision: pending, approved \
                        with the hash, changes with comments, or rejected with a reason. Waits up to \
-                       50 seconds; call it again while the status is pending."
+                       50 seconds; call it again while the status is pending.",
+        annotations(read_only_hint = true, open_world_hint = false)
     )]
     async fn wait_for_decision(
         &self,
@@ -87,7 +89,8 @@ impl DeskServer {
     #[tool(
         description = "Submit another revision of a plan: all of it, not only what changed. Steps \
                        that say nearly the same keep their ids. It needs a new approval, also after \
-                       the plan was approved."
+                       the plan was approved.",
+        annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
     async fn revise_plan(
         &self,
@@ -104,7 +107,8 @@ impl DeskServer {
 
     #[tool(
         description = "Report how far a task of the approved plan has come, with evidence. Refused \
-                       if the hash is not the approved one."
+                       if the hash is not the approved one.",
+        annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
     async fn report_progress(
         &self,
@@ -115,7 +119,8 @@ impl DeskServer {
 
     #[tool(
         description = "Ask the person a question about a ticket and wait for the answer, up to 50 \
-                       seconds. Call it again with the same question while the status is pending."
+                       seconds. Call it again with the same question while the status is pending.",
+        annotations(destructive_hint = false, idempotent_hint = true, open_world_hint = false)
     )]
     async fn ask_person(
         &self,
@@ -134,13 +139,17 @@ impl DeskServer {
     }
 
     #[tool(
-        description = "Read a ticket: its decision, steps with their state, open comments and text."
+        description = "Read a ticket: its decision, steps with their state, open comments and text.",
+        annotations(read_only_hint = true, open_world_hint = false)
     )]
     async fn get_plan(&self, Parameters(arguments): Parameters<TicketArguments>) -> ToolOutcome {
         tool_result(self.desk.get_plan(&arguments.ticket))
     }
 
-    #[tool(description = "List the tickets that agents of your name opened, the newest first.")]
+    #[tool(
+        description = "List the tickets that agents of your name opened, the newest first.",
+        annotations(read_only_hint = true, open_world_hint = false)
+    )]
     async fn list_plans(&self, context: RequestContext<RoleServer>) -> ToolOutcome {
         let agent = client_agent(&context);
         tool_result(self.desk.list_plans(&agent.name).map(|plans| json!({ "plans": plans })))

@@ -71,6 +71,8 @@ pub struct BuiltInAgentExecutor {
     pub worktrees: Option<WorktreeRunner>,
     /// The person's own agents, which do the tasks that name them.
     pub own_agents: Arc<OwnAgents>,
+    /// `enable_tool_affinity`: whether scores order tools and leave out those that do not fit.
+    pub uses_affinity: bool,
 }
 
 impl std::fmt::Debug for BuiltInAgentExecutor {
@@ -131,6 +133,15 @@ impl TaskExecutor for BuiltInAgentExecutor {
 
     fn has_tool(&self, name: &str) -> bool {
         self.services.toolbox.can_offer(name) && is_tool_configured(&self.services.toolbox, name)
+    }
+
+    fn computed_affinity(&self, task: &TaskNode, available: &dyn Fn(&str) -> bool) -> Option<f64> {
+        if !matches!(task.run, RunKind::Agent(_)) || task.run.own_agent().is_some() {
+            return None;
+        }
+        let ranked = self.rank_tools(task);
+        let mut usable = ranked.iter().filter(|one| available(&one.tool));
+        usable.next().map(|best| best.affinity.score)
     }
 }
 
@@ -251,6 +262,7 @@ impl BuiltInAgentExecutor {
             open_question: brief.open_question,
             gate: Some(self.port.gate_policy(&self.services.gate)),
             affinity: self.rank_tools(&attempt.task),
+            uses_affinity: self.uses_affinity,
             held: permit.map(HeldPermit::new).unwrap_or_default(),
             ..AgentJob::new(Arc::new(TaskNode::clone(&attempt.task)), attempt.call.attempt)
         };
@@ -328,6 +340,9 @@ impl BuiltInAgentExecutor {
 
     /// The tools by how well they fit a task; a score given in the plan goes before a calculated one.
     fn rank_tools(&self, task: &TaskNode) -> Vec<RankedTool> {
+        if !self.uses_affinity {
+            return Vec::new();
+        }
         let year = jiff::Zoned::now().year();
         let features = affinity::extract_features(&task.description, year);
         let profiles = (self.profiles)(&self.services.toolbox.registry());

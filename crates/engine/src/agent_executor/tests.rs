@@ -149,6 +149,7 @@ fn executor_with(workspace: &Path, serve: impl FnOnce(&AgentPortReceiver)) -> Bu
     };
     let processes = LocalProcessExecutor::new(Redactor::default(), Vec::new());
     BuiltInAgentExecutor {
+        uses_affinity: true,
         processes,
         services,
         port,

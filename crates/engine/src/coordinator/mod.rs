@@ -70,11 +70,7 @@ pub fn next_attempt_delay_ms(
 
 /// By how much the best affinity of a task exceeds that of the tool in use; 0 where nothing is said about tools.
 pub fn affinity_delta(task: &TaskNode, tool: &str) -> f64 {
-    if task.tool_affinity.is_empty() {
-        return 0.0;
-    }
-    let used = task.tool_affinity.get(tool).copied().unwrap_or(0.0);
-    (task.best_affinity(|_| true) - used).max(0.0)
+    task.affinity_gap(tool)
 }
 
 /// Skips of everything that waits for a task that failed for good.

@@ -1,10 +1,10 @@
 //! Which ready task goes first.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::EngineFeatures;
-use planwright_model::{GraphFacts, Plan, TaskNode};
+use planwright_model::{GraphFacts, Plan, RunKind, TaskNode};
 use planwright_plan::graph::SelectionKey;
 
 /// Ready tasks in the order of the contract's key: priority, depth, best affinity, tokens. Among equals the author's order
@@ -27,6 +27,7 @@ impl ReadyQueue {
         facts: &GraphFacts,
         features: EngineFeatures,
         available: impl Fn(&str) -> bool,
+        computed: impl Fn(&TaskNode) -> Option<f64>,
     ) -> Self {
         let mut order: Vec<usize> = (0..plan.tasks.len()).collect();
         if features.task_graphs {
@@ -39,12 +40,17 @@ impl ReadyQueue {
                 SelectionKey { id: "", ..key }
             };
             order.sort_by(|a, b| key(*a).cmp(&key(*b)));
+            if features.tool_affinity {
+                order_by_fit(plan, &mut order, depth, &computed);
+            }
         }
         let mut rank = vec![0; order.len()];
         for (position, task) in order.into_iter().enumerate() {
             rank[task] = position as u32;
         }
-        let rates = |task: &TaskNode| !task.tool_affinity.is_empty();
+        let rates = |task: &TaskNode| {
+            !task.tool_affinity.is_empty() || matches!(task.run, RunKind::Agent(_))
+        };
         let goes_by_tools =
             features.task_graphs && features.tool_affinity && plan.tasks.iter().any(rates);
         Self {
@@ -88,10 +94,35 @@ impl ReadyQueue {
     }
 }
 
+/// Where the plan gives no score, the calculated ones order agents' tasks of the same priority and depth. They change
+/// places among themselves alone, so that commands and persons' tasks stay where the plan has them.
+fn order_by_fit(
+    plan: &Plan,
+    order: &mut [usize],
+    depth: impl Fn(usize) -> u32,
+    computed: impl Fn(&TaskNode) -> Option<f64>,
+) {
+    let mut groups: BTreeMap<(i64, u32), Vec<(usize, f64)>> = BTreeMap::new();
+    for (place, task) in order.iter().enumerate() {
+        let node = &plan.tasks[*task];
+        if node.tool_affinity.is_empty()
+            && let Some(score) = computed(node)
+        {
+            groups.entry((node.priority, depth(*task))).or_default().push((place, score));
+        }
+    }
+    for places in groups.into_values().filter(|places| places.len() > 1) {
+        let mut best_first = places.clone();
+        best_first.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let tasks: Vec<usize> = best_first.iter().map(|(place, _)| order[*place]).collect();
+        for ((place, _), task) in places.into_iter().zip(tasks) {
+            order[place] = task;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     fn task(id: &str, priority: i64, affinity: f64) -> TaskNode {
@@ -103,7 +134,11 @@ mod tests {
 
     fn popped(plan: &Plan, depth: Vec<u32>, features: EngineFeatures) -> Vec<String> {
         let facts = GraphFacts { depth, ..GraphFacts::default() };
-        let mut queue = ReadyQueue::new(plan, &facts, features, |tool| tool != "gone");
+        let score = |task: &TaskNode| {
+            matches!(task.run, RunKind::Agent(_))
+                .then(|| if task.description.contains("code") { 0.87 } else { 0.63 })
+        };
+        let mut queue = ReadyQueue::new(plan, &facts, features, |tool| tool != "gone", score);
         (0..plan.tasks.len()).for_each(|task| queue.push(task));
         (0..plan.tasks.len()).for_each(|task| queue.push(task));
         std::iter::from_fn(|| queue.pop()).map(|task| plan.tasks[task].id.to_string()).collect()
@@ -134,6 +169,27 @@ mod tests {
         let plan = Plan { tasks, ..Plan::default() };
         let features = EngineFeatures { tool_affinity: false, ..EngineFeatures::default() };
         assert_eq!(popped(&plan, vec![0, 0, 0], features), ["c", "b", "a"]);
+    }
+
+    #[test]
+    fn calculated_scores_order_the_tasks_of_agents_and_leave_others_in_their_place() {
+        let plain = |id: &str, description: &str, is_agent: bool| {
+            let mut task = TaskNode::new(id, id);
+            task.description = description.to_owned();
+            task.run =
+                if is_agent { RunKind::Agent(Default::default()) } else { RunKind::Human {} };
+            task
+        };
+        let tasks = vec![
+            plain("picture", "Draw a picture", true),
+            plain("call", "Call Anna", false),
+            plain("code", "Fix the code", true),
+        ];
+        let plan = Plan { tasks, ..Plan::default() };
+        let with = EngineFeatures::default();
+        assert_eq!(popped(&plan, vec![0, 0, 0], with), ["code", "call", "picture"]);
+        let without = EngineFeatures { tool_affinity: false, ..with };
+        assert_eq!(popped(&plan, vec![0, 0, 0], without), ["picture", "call", "code"]);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use tokio::task::JoinError;
-use tokio_util::sync::CancellationToken;
 
 use super::applied_checks::is_applied_check;
 use super::worktrees::{ReviewProgress, is_worktree_job};
@@ -174,6 +173,7 @@ impl Driver {
                 self.record(TaskEvent::HandedOver { task: call.task.clone() });
             }
             Err(failure) => {
+                let failure = self.name_abort_cause(call, failure);
                 let node = self.task_node(task);
                 let retry_in_ms = node
                     .and_then(|node| coordinator::next_attempt_delay_ms(node, &failure, attempt));
@@ -218,7 +218,32 @@ impl Driver {
             for event in coordinator::skips_of_pending(&self.state, SkipReason::Aborted) {
                 self.record(event);
             }
-            self.running.values().for_each(CancellationToken::cancel);
+            self.abort_running(task);
+        }
+    }
+
+    /// Ends what runs because a task failed. Services end by themselves when nobody needs them any more.
+    fn abort_running(&mut self, failed: usize) {
+        let cause = self.state.tasks.id(failed);
+        for (call, cancel) in &self.running {
+            let is_service =
+                self.state.tasks.position(&call.task).is_some_and(|it| self.services.contains(&it));
+            if !is_service {
+                self.aborted.insert(call.clone(), cause.clone());
+                cancel.cancel();
+            }
+        }
+    }
+
+    /// Why an attempt was cancelled that nobody asked to stop.
+    fn name_abort_cause(&mut self, call: &CallId, failure: ExecutionFailure) -> ExecutionFailure {
+        match self.aborted.remove(call) {
+            Some(cause) if failure.code == "cancelled" => {
+                let title = self.state.title_by_id(&cause);
+                let message = format!("cancelled because {title} failed");
+                ExecutionFailure { message, ..failure }
+            }
+            _ => failure,
         }
     }
 

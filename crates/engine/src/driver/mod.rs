@@ -141,6 +141,8 @@ pub(super) struct Driver {
     services: Vec<usize>,
     /// Services that are being ended because nobody needs them any more.
     stopping: HashSet<CallId>,
+    /// Calls that are being ended because a task failed, and that task.
+    aborted: HashMap<CallId, TaskId>,
     /// Tasks that wait for the time of their next attempt, of their start or of their end.
     timers: BinaryHeap<Reverse<(Timestamp, usize)>>,
     outbox: Vec<Record>,
@@ -228,6 +230,7 @@ impl Driver {
             leases: HashMap::new(),
             services: Vec::new(),
             stopping: HashSet::new(),
+            aborted: HashMap::new(),
             timers: BinaryHeap::new(),
             outbox: Vec::new(),
             urgent: false,
@@ -477,6 +480,7 @@ impl Driver {
         while let Some(task) = self.handovers.pop() {
             self.start_if_ready(task);
         }
+        self.announce_breakers();
         self.sync_breakers();
         let permits =
             if self.options.features.task_graphs { self.options.jobs as usize } else { 1 };

@@ -161,7 +161,12 @@ impl Driver {
                 }
             }
             StageReport::Done(work) => {
-                for event in work.events {
+                for mut event in work.events {
+                    if let Event::Planning(PlanningEvent::Traced { step }) = &mut event {
+                        // What was spent since the last step was traced, this step spent.
+                        let spent = self.state.totals.cost.0;
+                        step.cost_delta = spent.saturating_sub(self.state.planning.traced_cost);
+                    }
                     self.record(event);
                 }
                 self.end_stage(work.outcome);

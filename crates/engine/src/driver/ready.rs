@@ -28,11 +28,22 @@ impl Driver {
         let available = |tool: &str| {
             self.options.executor.has_tool(tool) && !self.refused.iter().any(|it| it == tool)
         };
-        self.queue =
-            ReadyQueue::new(&current.plan, &current.facts, self.options.features, available);
+        let computed = |task: &TaskNode| self.options.executor.computed_affinity(task, &available);
+        let (plan, facts) = (&current.plan, &current.facts);
+        self.queue = ReadyQueue::new(plan, facts, self.options.features, available, computed);
         self.rebuild_holds();
         for task in 0..self.state.tasks.len() {
             self.enqueue(task);
+        }
+    }
+
+    /// Says of breakers that opened, try their tool again or closed.
+    pub(super) fn announce_breakers(&mut self) {
+        let now = (self.options.clock)();
+        for (tool, state) in self.state.breakers.unannounced_changes(now) {
+            let wait = self.state.breakers.open_for_ms(&tool, now);
+            let retry_in_ms = (wait > 0).then_some(wait);
+            self.record(RunEvent::BreakerChanged { tool, state, retry_in_ms });
         }
     }
 

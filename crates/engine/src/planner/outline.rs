@@ -146,7 +146,7 @@ impl Planner {
     }
 
     /// The first retry: every mechanical remedy, nothing else.
-    fn repair_outline(
+    pub(super) fn repair_outline(
         &self,
         talk: &PlanningSlice,
         mut work: StageResult,
@@ -165,7 +165,13 @@ impl Planner {
         if let Some(before) = talk.outline.as_deref() {
             preservation::restore_locked_nodes(before, &mut plan.outline, &talk.locked);
         }
-        watch.finish(work.with_event(outline_drafted_event(plan.outline)), Some(1.0), told)
+        // A remedy by rule changes nothing about how sure the drafter was of its outline.
+        let drafted = PlanningEvent::OutlineDrafted {
+            outline: Arc::new(plan.outline),
+            by: PlanDrafter::Offline,
+            self_score: talk.self_scores.get(&Stage::Outline).copied(),
+        };
+        watch.finish(work.with_event(drafted), Some(1.0), told)
     }
 }
 

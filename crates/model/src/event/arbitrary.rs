@@ -12,6 +12,7 @@ use super::{
     FactEvent, OutputStream, PauseCause, PlanEvent, Record, RepeatClass, RiskClass, RunCounts,
     RunEvent, SessionEvent, TaskEvent, Usage, WorktreeEvent,
 };
+use crate::breaker::BreakerState;
 use crate::requests::samples::every_request;
 use crate::requests::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request};
 use crate::{
@@ -190,6 +191,11 @@ fn run_event() -> impl Strategy<Value = RunEvent> {
             from,
             to,
             why: "load".into()
+        }),
+        prop::option::of(1..9u64).prop_map(|retry_in_ms| RunEvent::BreakerChanged {
+            tool: "web.search".into(),
+            state: if retry_in_ms.is_some() { BreakerState::Open } else { BreakerState::Closed },
+            retry_in_ms,
         }),
         (1..5u32, 1..60u64).prop_map(|(breaker_threshold, breaker_cooldown_sec)| {
             RunEvent::LimitsSet {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::breaker::BreakerState;
 use crate::{Digest, ExecutionLimits, RunCap};
 
 /// Why a run is held.
@@ -55,6 +56,14 @@ pub enum RunEvent {
         to: u32,
         why: String,
     },
+    /// The breaker of a tool opened after errors of the tool, lets one call through to try it, or closed again.
+    BreakerChanged {
+        tool: String,
+        state: BreakerState,
+        /// How long calls wait from here on, for one that opened.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_in_ms: Option<u64>,
+    },
     /// The process is going away with work left; the session can be resumed.
     Interrupted {
         why: String,
@@ -81,6 +90,7 @@ impl RunEvent {
             Self::OfflineSet { .. } => "run.offline_set",
             Self::LimitsSet { .. } => "run.limits_set",
             Self::JobsChanged { .. } => "run.jobs_changed",
+            Self::BreakerChanged { .. } => "run.breaker_changed",
             Self::Interrupted { .. } => "run.interrupted",
             Self::Finished { .. } => "run.finished",
             Self::Dismissed { .. } => "run.dismissed",

@@ -3,7 +3,7 @@
 use super::decoder::{FieldNames, PlanFileDecoder};
 use super::run_settings::WHEN;
 use super::task::LocatedTask;
-use super::template::{TemplateReference, TemplateScope, check_output_reference};
+use super::template::{PlanValue, TemplateReference, TemplateScope, check_output_reference};
 use super::value_tree::{TreeValue, ValuePath, ValueTree, escape_for_message};
 use crate::condition::{ConditionReference, RunExpression, TaskFact};
 use planwright_model::{RunCondition, RunKind, Severity, Violation};
@@ -59,6 +59,10 @@ pub(super) fn expand_condition(
     // People who know it from elsewhere write braces around it.
     let inner = stated.strip_prefix("${{").and_then(|rest| rest.strip_suffix("}}"));
     let resolve = |name: &str| match TemplateReference::parse(name) {
+        // Whether one is set is what such a condition asks.
+        Some(TemplateReference::Environment(name)) => {
+            Ok(PlanValue::Text((scope.inputs.env)(&name).unwrap_or_default()))
+        }
         Some(reference) => scope.resolve(&reference),
         None => Err((format!("does not know `{name}`"), FIX.to_owned())),
     };

@@ -93,8 +93,7 @@ impl<'a> PlanFileDecoder<'a> {
             let (mut line, column) = self.lines.line_and_column(at);
             if let Some(segment) = self.segments.iter().rev().find(|it| it.start <= at) {
                 line -= self.lines.line_and_column(segment.start).0 - 1;
-                let name = escape_for_message(&segment.name);
-                violation.message = format!("in {name}, line {line}: {}", violation.message);
+                violation.file = Some(planwright_text::clean_line(&segment.name).into_owned());
             }
             (violation.line, violation.column) = (Some(line), Some(column));
             self.violations.push(violation);

@@ -49,9 +49,10 @@ fn summarize_violations(name: &str, violations: &[Violation]) -> String {
 
 /// Formats a position as compilers do: `plan.toml:3:7`.
 pub(crate) fn format_place(name: &str, violation: &Violation) -> String {
+    let name = violation.path(name);
     match (violation.line, violation.column) {
         (Some(line), Some(column)) => format!("{name}:{line}:{column}"),
         (Some(line), None) => format!("{name}:{line}"),
-        _ => name.to_owned(),
+        _ => name.into_owned(),
     }
 }

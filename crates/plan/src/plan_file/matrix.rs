@@ -18,6 +18,8 @@ pub(super) type MatrixCell = BTreeMap<String, PlanValue>;
 
 /// A task as the file has it, or one that a matrix made of it.
 pub(super) struct TaskSource<'t> {
+    /// Which task of the file it is, from 0.
+    pub(super) index: usize,
     /// Its key, where the tasks are a table.
     pub(super) key: Option<&'t str>,
     pub(super) tree: Cow<'t, ValueTree>,
@@ -36,7 +38,7 @@ pub(super) fn expand_matrices<'t>(
     for (index, (key, tree)) in named.into_iter().enumerate() {
         let Some(matrix) = find_field(tree, "matrix") else {
             let (tree, cell) = (Cow::Borrowed(tree), MatrixCell::new());
-            sources.push(TaskSource { key, tree, cell, origin: None });
+            sources.push(TaskSource { index, key, tree, cell, origin: None });
             continue;
         };
         let path = ValuePath::Item(&path, index);
@@ -50,7 +52,7 @@ pub(super) fn expand_matrices<'t>(
             let id = format!("{base}[{}]", values.join(","));
             let tree = Cow::Owned(cell_tree(tree, &base, &id));
             let origin = Some(TaskId::from(base.as_str()));
-            sources.push(TaskSource { key: None, tree, cell, origin });
+            sources.push(TaskSource { index, key: None, tree, cell, origin });
         }
         if sources.len() > MAX_TASKS {
             break;

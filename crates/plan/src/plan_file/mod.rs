@@ -109,6 +109,8 @@ pub struct PlanFileInputs<'a> {
     pub needs_all: bool,
     /// The names of the person's own agents. Without them no name of an agent is checked.
     pub agents: Option<Vec<String>>,
+    /// Types of tasks of the person's own, beside the built-in ones.
+    pub task_types: Vec<String>,
 }
 
 impl std::fmt::Debug for PlanFileInputs<'_> {
@@ -128,6 +130,7 @@ impl Default for PlanFileInputs<'_> {
             find_secret: &|_| None,
             needs_all: true,
             agents: None,
+            task_types: Vec::new(),
         }
     }
 }
@@ -180,7 +183,8 @@ pub(crate) fn decode_plan_file(
     if format == PlanFileFormat::Markdown {
         return markdown::decode_checklist(text, name);
     }
-    let vocabulary = TaskVocabulary::default();
+    let mut vocabulary = TaskVocabulary::default();
+    vocabulary.task_types.extend(inputs.task_types.iter().cloned());
     let tree = match format {
         PlanFileFormat::Json => json::parse_json(text).map_err(|error| vec![error]),
         _ => toml::parse_toml(text),

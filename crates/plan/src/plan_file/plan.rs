@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::decoder::{FieldNames, PlanFileDecoder};
+use super::matrix::TaskSource;
 use super::task::{self, LocatedTask, SANDBOX};
 use super::template::{self, TemplateScope};
 use super::value_tree::{TreeValue, ValuePath, ValueTree, escape_for_message};
@@ -213,17 +214,15 @@ fn decode_tasks(
         decoder.report_bad_value(tree, path, message, "Split the plan into several files.");
         return Vec::new();
     }
-    for (index, source) in sources.iter_mut().enumerate() {
+    for source in &mut sources {
         if decoder.has_templates || template::has_condition(&source.tree) {
             let scope = TemplateScope { cell: source.cell.clone(), ..scope.clone() };
-            let path = ValuePath::Item(&path, index);
+            let path = ValuePath::Item(&path, source.index);
             template::expand_task(decoder, source.tree.to_mut(), path, shell, &scope);
         }
     }
-    let named: Vec<(Option<&str>, &ValueTree)> =
-        sources.iter().map(|source| (source.key, &*source.tree)).collect();
-    let ids = assign_ids(decoder, &named, path);
-    let mut placed = decode_each(decoder, named, &ids, path);
+    let ids = assign_ids(decoder, &sources, path);
+    let mut placed = decode_each(decoder, &sources, &ids, path);
     let made = sources.iter().zip(&ids);
     let origins: Vec<(TaskId, TaskId)> =
         made.filter_map(|(source, id)| Some((source.origin.clone()?, id.clone()))).collect();
@@ -233,14 +232,15 @@ fn decode_tasks(
 
 fn decode_each(
     decoder: &mut PlanFileDecoder<'_>,
-    named: Vec<(Option<&str>, &ValueTree)>,
+    sources: &[TaskSource<'_>],
     ids: &[TaskId],
     path: ValuePath<'_>,
 ) -> Vec<LocatedTask> {
     let mut placed: Vec<LocatedTask> = Vec::new();
     let mut places: HashMap<TaskId, usize> = HashMap::new();
-    for (index, ((_, tree), id)) in named.into_iter().zip(ids).enumerate() {
-        let task = task::decode_task(decoder, tree, ValuePath::Item(&path, index), id.clone());
+    for (source, id) in sources.iter().zip(ids) {
+        let path = ValuePath::Item(&path, source.index);
+        let task = task::decode_task(decoder, &source.tree, path, id.clone());
         if let Some(first) = places.get(id) {
             report_duplicate(decoder, id, *first, task.at);
         } else {
@@ -254,19 +254,18 @@ fn decode_each(
 /// Assigns the id of every task: the stated one, or else its key in a table, or else `task-<n>`.
 fn assign_ids(
     decoder: &mut PlanFileDecoder<'_>,
-    named: &[(Option<&str>, &ValueTree)],
+    sources: &[TaskSource<'_>],
     path: ValuePath<'_>,
 ) -> Vec<TaskId> {
-    let stated: Vec<_> = named
+    let stated: Vec<_> = sources
         .iter()
-        .enumerate()
-        .map(|(index, (key, tree))| {
-            let path = ValuePath::Item(&path, index);
+        .map(|source| {
+            let (tree, path) = (&source.tree, ValuePath::Item(&path, source.index));
             let id = task::stated_id(decoder, tree, path);
-            match (id, key) {
+            match (id, source.key) {
                 (Ok(None), Some(key)) => {
                     let usable = task::check_id(decoder, key, tree, path);
-                    usable.map(|()| Some(TaskId::from(*key))).ok_or(())
+                    usable.map(|()| Some(TaskId::from(key))).ok_or(())
                 }
                 (id, _) => id,
             }

@@ -241,6 +241,16 @@ fn unknown_task_types_become_generic_and_are_reported() {
 }
 
 #[test]
+fn a_task_type_of_ones_own_can_be_named() {
+    let inputs =
+        PlanFileInputs { task_types: vec!["translate".to_owned()], ..PlanFileInputs::default() };
+    let text = "tasks = [{ id = \"a\", task_type = \"translate\" }]";
+    let file = parse_with_inputs(text, PlanFileFormat::Toml, "p.toml", &inputs).unwrap();
+    assert_eq!(file.plan.tasks[0].task_type, "translate");
+    assert!(file.normalization.is_empty(), "{:?}", file.normalization);
+}
+
+#[test]
 fn plans_above_the_limits_are_rejected_with_a_message() {
     let many: Vec<_> = (0..20_001).map(|index| json!({"id": format!("t{index}")})).collect();
     let error =
@@ -521,8 +531,12 @@ description = "x"
         (Some(300), Some(TaskRetryPolicy::with_max(1)))
     );
     let expected = ["in api", "shell sh -c", "with CI=true", "with PORT=9"];
-    let attempts = "up to 3 more attempts after a failure";
-    assert_eq!(b.command_settings(), [&expected[..], &[attempts]].concat());
+    let ends = [
+        "also after a failure of what it depends on",
+        "its failure does not fail the run",
+        "up to 3 more attempts after a failure",
+    ];
+    assert_eq!(b.command_settings(), [&expected[..], &ends].concat());
     let retries = TaskRetryPolicy {
         max: 3,
         backoff: 10,

@@ -74,35 +74,36 @@ impl History {
         Ok(page.get(offset).cloned())
     }
 
-    /// What a call printed in a stretch of its output spool, in order. Empty where nothing of it is kept.
-    pub fn read_output(
+    /// What a call printed in a stretch of its output spool, in order; empty where nothing of it is kept. `None` if there is no
+    /// spool.
+    fn read_output(
         &mut self,
         call: &CallId,
         range: SpoolRange,
-    ) -> Result<Arc<[(OutputStream, String)]>, RecordSourceError> {
+    ) -> Result<Option<Arc<[(OutputStream, String)]>>, RecordSourceError> {
         if let Some((known, at, pieces)) = &self.output
             && known == call
             && *at == range
         {
-            return Ok(Arc::clone(pieces));
+            return Ok(Some(Arc::clone(pieces)));
         }
-        let pieces: Arc<[(OutputStream, String)]> = self.source.read_output(call, range)?.into();
+        let Some(pieces) = self.source.read_output(call, range)? else { return Ok(None) };
+        let pieces: Arc<[(OutputStream, String)]> = pieces.into();
         self.output = Some((call.clone(), range, Arc::clone(&pieces)));
-        Ok(pieces)
+        Ok(Some(pieces))
     }
 
-    /// All that an event about a call adds to its output: from its spool where the journal has only the last lines. What
-    /// the spool no longer has is what the journal has of it.
+    /// All that an event about a call adds to its output: from its spool where the journal has only the last lines. Where the
+    /// spool dropped it, the spool counts it and this is empty; where there is no spool any more, it is what the journal has.
     pub fn printed_output(
         &mut self,
         event: &CallEvent,
     ) -> Result<Option<(OutputStream, String)>, RecordSourceError> {
-        if let CallEvent::Spooled { call, stream, range, .. } = event {
-            let pieces = self.read_output(call, *range)?;
-            if !pieces.is_empty() {
-                let text: String = pieces.iter().map(|(_, text)| text.as_str()).collect();
-                return Ok(Some((*stream, text)));
-            }
+        if let CallEvent::Spooled { call, stream, range, .. } = event
+            && let Some(pieces) = self.read_output(call, *range)?
+        {
+            let text: String = pieces.iter().map(|(_, text)| text.as_str()).collect();
+            return Ok(Some((*stream, text)));
         }
         Ok(event.printed_text().map(|(stream, text)| (stream, text.to_owned())))
     }

@@ -23,13 +23,13 @@ pub trait RecordSource: Send {
     /// The newest stored fold at or before an event, as it was encoded.
     fn latest_checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, RecordSourceError>;
 
-    /// What a call printed in a stretch of its spool, in order. Empty where nothing of it is kept.
+    /// What a call printed in a stretch of its spool, in order; empty where nothing of it is kept. `None` if there is no spool.
     fn read_output(
         &mut self,
         _call: &CallId,
         _range: SpoolRange,
-    ) -> Result<Vec<(OutputStream, String)>, RecordSourceError> {
-        Ok(Vec::new())
+    ) -> Result<Option<Vec<(OutputStream, String)>>, RecordSourceError> {
+        Ok(None)
     }
 
     /// The index over everything up to an event.

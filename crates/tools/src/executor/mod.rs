@@ -56,6 +56,15 @@ pub trait TaskExecutor: Send + Sync {
         true
     }
 
+    /// How well the best tool among the available ones fits the task of an agent; none where no tool is chosen.
+    fn computed_affinity(
+        &self,
+        _task: &TaskNode,
+        _available: &dyn Fn(&str) -> bool,
+    ) -> Option<f64> {
+        None
+    }
+
     /// Reads on what an attempt prints that outlived the process that started it, until it has ended. The events are those of
     /// the attempt, from `journaled` bytes of its spool on. An executor whose attempts end with it has nothing to read.
     fn collect_leftover_output<'a>(

@@ -9,6 +9,7 @@ mod group;
 mod output;
 mod output_pipes;
 mod owner;
+mod pipe_reading;
 mod recorder;
 mod spare_reader;
 mod spare_reader_main;
@@ -20,10 +21,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use futures_util::FutureExt as _;
-use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use collect::{CommandOutput, run_and_collect};
@@ -33,12 +31,13 @@ pub use group::{
     end_leftovers_with_prefix, find_leftovers, start_ticks,
 };
 pub(crate) use group::{GroupGuard, end_group, kill_exactly};
-use output_pipes::OutputPipes;
 pub use output_pipes::remove_dead_pipes;
 pub(crate) use output_pipes::{LeftoverText, collect_leftover_output};
+use output_pipes::{OutputPipes, PipeFiles};
 #[cfg(feature = "mcp")]
 pub(crate) use owner::OwnedMark;
 pub use owner::end_orphaned_servers;
+use pipe_reading::PipeReading;
 use recorder::OutputRecorder;
 pub use recorder::SpoolTarget;
 pub use spare_reader::SpareReader;
@@ -49,7 +48,7 @@ pub use terminal::{TerminalLender, TerminalLoan};
 use crate::executor::{AttemptEvent, AttemptEventSink, AttemptOutcome};
 use crate::sandbox::{ARGV0, SandboxLauncher};
 use planwright_model::StopSignal;
-use planwright_model::event::{CallOutcome, OutputStream, Usage};
+use planwright_model::event::{CallOutcome, Usage};
 use planwright_text::Redactor;
 
 /// How long a group may take to exit after SIGTERM.
@@ -176,12 +175,6 @@ fn start_failure_message(spec: &ProcessSpec, error: &std::io::Error) -> String {
     }
 }
 
-/// An end of a pipe that is read.
-type BoxedPipe = Box<dyn AsyncRead + Send + Unpin>;
-
-/// A chunk read from one of the pipes; empty means that the pipe was closed.
-type OutputChunk = (OutputStream, Vec<u8>);
-
 async fn supervise_child(
     mut child: Child,
     pipes: Option<OutputPipes>,
@@ -195,16 +188,10 @@ async fn supervise_child(
     let _guard = GroupGuard(pid);
     let started_ticks = start_ticks(pid).unwrap_or_default();
     send_event(events, AttemptEvent::Spawned { pid, started_ticks }).await;
-    let (pieces_in, mut pieces) = mpsc::channel::<OutputChunk>(16);
-    let mut files = None;
-    if let Some(pipes) = pipes {
-        let (out, err, own) = pipes.into_readers();
-        files = Some(own);
-        tokio::spawn(forward_pipes(out, err, pieces_in));
-    } else if let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) {
-        tokio::spawn(forward_pipes(out, err, pieces_in));
-    }
-
+    let (mut pieces, mut files) = match read_output(&mut child, pipes) {
+        Ok(started) => started,
+        Err(error) => return CallOutcome::CouldNotStart { message: error.to_string() },
+    };
     let deadline = tokio::time::sleep(spec.time_limit);
     tokio::pin!(deadline);
     let mut flush_at: Option<tokio::time::Instant> = None;
@@ -223,7 +210,7 @@ async fn supervise_child(
                 stopped = Some(CallOutcome::TimedOut { limit_seconds: spec.time_limit.as_secs() });
                 tokio::spawn(group::end_group(pid, spec.stop, GRACE));
             }
-            piece = pieces.recv(), if pipes_open => match piece {
+            piece = pieces.next_chunk(), if pipes_open => match piece {
                 Some((stream, bytes)) => {
                     output.push(stream, &bytes);
                     if output.is_large() {
@@ -243,6 +230,7 @@ async fn supervise_child(
         }
     };
     let is_written = drain_pipes(&mut pieces, output).await == PipeState::StillWritten;
+    drop(pieces);
     if is_written
         && let Some(files) = files.take()
         && let Some(reader) = spec.spool.as_ref().and_then(|target| target.spare_reader.as_ref())
@@ -254,6 +242,21 @@ async fn supervise_child(
         end_call_leftovers(spec).await;
     }
     stopped.unwrap_or_else(|| exit_outcome(status))
+}
+
+/// Starts to read what a command prints.
+fn read_output(
+    child: &mut Child,
+    pipes: Option<OutputPipes>,
+) -> std::io::Result<(PipeReading, Option<PipeFiles>)> {
+    if let Some(pipes) = pipes {
+        let (out, err, files) = pipes.into_readers()?;
+        return Ok((PipeReading::start(out, err)?, Some(files)));
+    }
+    let no_pipe = || std::io::Error::other("the command has no output to read");
+    let out = child.stdout.take().ok_or_else(no_pipe)?.into_owned_fd()?;
+    let err = child.stderr.take().ok_or_else(no_pipe)?.into_owned_fd()?;
+    Ok((PipeReading::start(out, err)?, None))
 }
 
 /// Kills what a model's command left running in another group. The user's own commands may leave processes behind.
@@ -282,13 +285,10 @@ enum PipeState {
 }
 
 /// Reads what is still in the pipes. A background process may keep them open, so there is a time limit.
-async fn drain_pipes(
-    pieces: &mut mpsc::Receiver<OutputChunk>,
-    output: &mut OutputRecorder<'_>,
-) -> PipeState {
+async fn drain_pipes(pieces: &mut PipeReading, output: &mut OutputRecorder<'_>) -> PipeState {
     let end = tokio::time::Instant::now() + DRAIN_TIMEOUT;
     loop {
-        match tokio::time::timeout_at(end, pieces.recv()).await {
+        match tokio::time::timeout_at(end, pieces.next_chunk()).await {
             Ok(Some((stream, bytes))) => output.push(stream, &bytes),
             Ok(None) => return PipeState::Closed,
             Err(_) => return PipeState::StillWritten,
@@ -296,60 +296,6 @@ async fn drain_pipes(
         if output.is_large() {
             output.flush().await;
         }
-    }
-}
-
-/// Reads both pipes as output arrives. Where both have something, standard output goes first: whatever was written to it
-/// before an error is read before that error, since all of it fits into one read.
-async fn forward_pipes(
-    out: impl AsyncRead + Unpin,
-    err: impl AsyncRead + Unpin,
-    pieces: mpsc::Sender<OutputChunk>,
-) {
-    let (mut out, mut err) = (OutputPipe::new(out), OutputPipe::new(err));
-    while out.is_open || err.is_open {
-        let (printed, error) = tokio::select! {
-            biased;
-            error = err.read(), if err.is_open => {
-                let earlier = if out.is_open { out.read().now_or_never().flatten() } else { None };
-                (earlier, error)
-            }
-            printed = out.read(), if out.is_open => (printed, None),
-        };
-        let chunks = [(OutputStream::Stdout, printed), (OutputStream::Stderr, error)];
-        for (stream, bytes) in chunks {
-            if let Some(bytes) = bytes
-                && pieces.send((stream, bytes)).await.is_err()
-            {
-                return;
-            }
-        }
-    }
-}
-
-/// One of the pipes of a command.
-struct OutputPipe<R> {
-    pipe: R,
-    buffer: Vec<u8>,
-    is_open: bool,
-}
-
-impl<R: AsyncRead + Unpin> OutputPipe<R> {
-    fn new(pipe: R) -> Self {
-        Self { pipe, buffer: vec![0; 64 * 1024], is_open: true }
-    }
-
-    /// What arrives next; `None` at the end.
-    async fn read(&mut self) -> Option<Vec<u8>> {
-        match self.pipe.read(&mut self.buffer).await {
-            Ok(0) => self.is_open = false,
-            Ok(read) => return Some(self.buffer[..read].to_vec()),
-            Err(error) => {
-                tracing::warn!(%error, "the output of a command cannot be read to its end");
-                self.is_open = false;
-            }
-        }
-        None
     }
 }
 
@@ -366,6 +312,8 @@ fn exit_outcome(status: std::io::Result<std::process::ExitStatus>) -> CallOutcom
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::mpsc;
+
     use super::*;
     use crate::executor::AttemptReport;
     use planwright_model::CallId;
@@ -481,33 +429,6 @@ mod tests {
         assert_eq!(*outcome(&all), CallOutcome::Exited { code: 0 });
         assert_eq!(output(&all), "done\n");
         assert!(begun.elapsed() < LONG);
-    }
-
-    /// A pipe that has something to read whenever it is asked.
-    struct Ready(std::collections::VecDeque<&'static str>);
-
-    impl AsyncRead for Ready {
-        fn poll_read(
-            mut self: std::pin::Pin<&mut Self>,
-            _cx: &mut std::task::Context<'_>,
-            buffer: &mut tokio::io::ReadBuf<'_>,
-        ) -> std::task::Poll<std::io::Result<()>> {
-            buffer.put_slice(self.0.pop_front().unwrap_or_default().as_bytes());
-            std::task::Poll::Ready(Ok(()))
-        }
-    }
-
-    #[tokio::test]
-    async fn what_was_printed_before_an_error_comes_before_it_and_neither_stream_waits_for_long() {
-        let (sender, mut receiver) = mpsc::channel(16);
-        let out = Ready(["1", "2", "3"].into());
-        let err = Ready(["a", "b"].into());
-        forward_pipes(out, err, sender).await;
-        let mut all = String::new();
-        while let Some((_, bytes)) = receiver.recv().await {
-            all.push_str(&String::from_utf8(bytes).unwrap());
-        }
-        assert_eq!(all, "1a2b3");
     }
 
     #[tokio::test]

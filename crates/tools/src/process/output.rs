@@ -30,6 +30,13 @@ impl StreamAssembler {
     }
 
     fn push(&mut self, bytes: &[u8]) {
+        // Nearly all output is whole text; then nothing has to be put together first.
+        if self.rest.is_empty()
+            && let Ok(text) = std::str::from_utf8(bytes)
+        {
+            self.text.push_str(&self.redactor.push(text));
+            return;
+        }
         self.rest.extend_from_slice(bytes);
         let complete = self.rest.len() - incomplete_tail(&self.rest);
         let text = String::from_utf8_lossy(&self.rest[..complete]).into_owned();

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, flock, mknodat};
 use tokio::net::unix::pipe;
 use tokio::process::Command;
-use tokio::sync::mpsc;
 
 use super::output::OutputLines;
-use super::{BoxedPipe, SpoolTarget, forward_pipes, send_event};
+use super::pipe_reading::PipeReading;
+use super::{SpoolTarget, send_event};
 use crate::executor::{AttemptEvent, AttemptEventSink};
 use planwright_model::event::{OutputStream, SpoolRange};
 use planwright_model::{CallId, SessionId};
@@ -61,9 +61,9 @@ impl OutputPipes {
     }
 
     /// The ends to read from. The files are removed when the guard is dropped.
-    pub(super) fn into_readers(self) -> (BoxedPipe, BoxedPipe, PipeFiles) {
+    pub(super) fn into_readers(self) -> io::Result<(OwnedFd, OwnedFd, PipeFiles)> {
         let files = PipeFiles(vec![self.out.0, self.err.0]);
-        (Box::new(self.out.1), Box::new(self.err.1), files)
+        Ok((self.out.1.into_nonblocking_fd()?, self.err.1.into_nonblocking_fd()?, files))
     }
 }
 
@@ -220,17 +220,25 @@ async fn read_to_end(
     };
     let begun = Instant::now();
     let mut lines = OutputLines::new(redactor);
-    let (sender, mut pieces) = mpsc::channel(16);
-    let reading = tokio::spawn(forward_pipes(out, err, sender));
+    let started = match (out.into_nonblocking_fd(), err.into_nonblocking_fd()) {
+        (Ok(out), Ok(err)) => PipeReading::start(out, err),
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    };
+    let mut reading = match started {
+        Ok(reading) => reading,
+        Err(error) => {
+            tracing::warn!(%error, call = %target.call, "its output cannot be read");
+            return;
+        }
+    };
     let mut keeps = text == LeftoverText::Kept;
-    while let Some((stream, bytes)) = pieces.recv().await {
+    while let Some((stream, bytes)) = reading.next_chunk().await {
         if !keeps {
             continue;
         }
         lines.push(stream, &bytes);
         keeps = append_all(&mut writer, lines.take_complete(), begun, events).await.is_ok();
     }
-    drop(reading);
     if append_all(&mut writer, lines.finish(), begun, events).await.is_ok()
         && let Err(error) = writer.finish()
     {

@@ -82,12 +82,10 @@ impl Tool for WebFetchTool {
 
 fn page_answer(page: &FetchedPage, most: usize) -> ToolAnswer {
     if !page.status.is_success() {
-        let mut error =
-            ToolError::new(ToolErrorCode::Http, format!("{} answered {}", page.url, page.status));
-        if page.status.is_client_error() && page.status.as_u16() != 429 {
-            error.category = planwright_model::Category::Recoverable;
-        }
-        return error.into();
+        // A page that is not there is an error of who asks for it; one that cannot be served now is an error of the web.
+        let is_missing = page.status.is_client_error() && page.status.as_u16() != 429;
+        let code = if is_missing { ToolErrorCode::NotFound } else { ToolErrorCode::Http };
+        return ToolError::new(code, format!("{} answered {}", page.url, page.status)).into();
     }
     let text = String::from_utf8_lossy(&page.body);
     let readable = if page.kind.contains("html") {

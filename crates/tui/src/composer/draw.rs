@@ -44,7 +44,7 @@ impl Composer {
                         let marked = if text.marked_only { marks.min(6) } else { 0 };
                         (marked, reading_rows(text, width).len().max(READING_ROWS))
                     }
-                    ComposerTopic::Comment { .. } => (2, 0),
+                    ComposerTopic::Comment { .. } | ComposerTopic::CommentLine { .. } => (2, 0),
                     _ => (1, 0),
                 };
                 typed + lead + read + 2
@@ -113,9 +113,7 @@ fn draw_text(text: &ComposerTextBox, area: Rect, buf: &mut Buffer, cx: &PaneCont
                 .skip(1)
                 .put(&reading.effect, cx.style(ThemeRole::Dim));
         } else {
-            let between = if reading.effect.is_empty() { "" } else { ": " };
-            line.put(&reading.said, style).put(between, style);
-            line.put(&reading.effect, cx.style(ThemeRole::Dim));
+            line.put(&reading.said, style).put(&reading.effect, cx.style(ThemeRole::Dim));
         }
     }
     let y = places.next().unwrap_or(bottom.y);
@@ -126,7 +124,8 @@ fn draw_text(text: &ComposerTextBox, area: Rect, buf: &mut Buffer, cx: &PaneCont
 fn reading_rows(text: &ComposerTextBox, width: u16) -> Vec<RequestReadingLine> {
     let width = width.min(WIDTH);
     if width < SIDE_BY_SIDE {
-        return text.reading.clone();
+        let room = usize::from(width).saturating_sub(3 + LABEL + 1).max(8);
+        return text.reading.iter().flat_map(|reading| stacked_rows(reading, room)).collect();
     }
     let room = usize::from(width).saturating_sub(3 + LABEL + SAID + 1).max(8);
     let rows = text.reading.iter().flat_map(|reading| {
@@ -142,6 +141,24 @@ fn reading_rows(text: &ComposerTextBox, width: u16) -> Vec<RequestReadingLine> {
         std::iter::once(first).chain(more).collect::<Vec<_>>()
     });
     rows.collect()
+}
+
+/// A request, and behind it in the same lines what becomes of it.
+fn stacked_rows(reading: &RequestReadingLine, room: usize) -> Vec<RequestReadingLine> {
+    let both = !reading.said.is_empty() && !reading.effect.is_empty();
+    let between = if both { ": " } else { "" };
+    let text = format!("{}{between}{}", reading.said, reading.effect);
+    let mut left = reading.said.chars().count() + between.len();
+    let mut rows = Vec::new();
+    for part in wrap_words(&text, room, 0) {
+        let said: String = part.chars().take(left).collect();
+        let effect: String = part.chars().skip(left).collect();
+        // The space at which a line ends is in neither of the two.
+        left = left.saturating_sub(part.chars().count() + 1);
+        let label = if rows.is_empty() { reading.label } else { "" };
+        rows.push(RequestReadingLine { label, said, effect, ..reading.clone() });
+    }
+    rows
 }
 
 fn title_and_facts(text: &ComposerTextBox, cx: &PaneContext<'_>) -> (String, String) {
@@ -165,6 +182,9 @@ fn title_and_facts(text: &ComposerTextBox, cx: &PaneContext<'_>) -> (String, Str
         }
         ComposerTopic::Message { task } => {
             (format!("message to the agent · {}", row_title(cx, task)), String::new())
+        }
+        ComposerTopic::CommentLine { line, .. } => {
+            (format!("comment on line {line}"), String::new())
         }
         ComposerTopic::Comment { nodes } => {
             let title = |id: &TaskId| row_title(cx, id);
@@ -220,10 +240,25 @@ fn draw_lead(
                 let title = &cx.plan.rows.all[at].title;
                 ScreenLine::new(buf, rows.take_top()).skip(1).put(title, cx.style(ThemeRole::Text));
             }
-            let words = "It goes to the next draft, which says what became of it.";
-            ScreenLine::new(buf, rows.take_top()).skip(1).put(words, dim);
+            ScreenLine::new(buf, rows.take_top()).skip(1).put(&comment_fate(cx), dim);
+        }
+        ComposerTopic::CommentLine { quote, .. } => {
+            let quote = planwright_text::reveal_hidden(quote);
+            ScreenLine::new(buf, rows.take_top())
+                .skip(1)
+                .put(quote.trim(), cx.style(ThemeRole::Untrusted));
+            ScreenLine::new(buf, rows.take_top()).skip(1).put(&comment_fate(cx), dim);
         }
     }
+}
+
+/// What becomes of a comment.
+fn comment_fate(cx: &PaneContext<'_>) -> String {
+    if !cx.state.desk.is_ticket() {
+        return "It goes to the next draft, which says what became of it.".to_owned();
+    }
+    let agent = planwright_text::clean_line(cx.state.desk.agent_name());
+    format!("{agent} gets it when you request changes.")
 }
 
 /// The marked nodes and whether they may change.
@@ -288,6 +323,9 @@ fn draw_hints(text: &ComposerTextBox, row: Rect, buf: &mut Buffer, cx: &PaneCont
     if !cx.ui.marks.is_empty() && matches!(text.topic, ComposerTopic::Changes { .. }) {
         let scope = if text.marked_only { "whole plan" } else { "marked rows only" };
         hints.push(("Tab", scope));
+    }
+    if matches!(text.topic, ComposerTopic::Comment { .. }) && cx.state.desk.submission.is_some() {
+        hints.push(("Tab", "a line of the text"));
     }
     // A narrow box says less, but every key whole.
     let close = if row.width < 90 { "keep" } else { "keep for later" };

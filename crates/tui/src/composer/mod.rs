@@ -31,6 +31,8 @@ pub(crate) enum ComposerTopic {
     Answer { request: RequestId, action: ChoiceAction, label: String },
     /// A remark on nodes.
     Comment { nodes: Vec<TaskId> },
+    /// A remark on a line of a submitted plan, counted from 1.
+    CommentLine { line: u32, quote: String },
     /// A message to the agent of a task that runs.
     Message { task: TaskId },
 }
@@ -42,6 +44,7 @@ impl ComposerTopic {
             Self::Changes { .. } => "changes".to_owned(),
             Self::Answer { request, action, .. } => format!("{request} {action:?}"),
             Self::Message { task } => format!("message {task}"),
+            Self::CommentLine { line, .. } => format!("line {line}"),
             Self::Comment { nodes } => {
                 nodes.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" ")
             }
@@ -62,7 +65,7 @@ pub(crate) enum ComposerOutcome {
     Stay,
     Close,
     Send,
-    /// Between the whole plan and the marked nodes.
+    /// Between the whole plan and the marked nodes, or to the lines of a submitted plan.
     ToggleScope,
     /// The stage that changes start from.
     CycleStage,

@@ -103,6 +103,6 @@ impl<T> FilterList<T> {
             draw_item(&self.items[*at], &mut line);
         }
         let count = format!("{} of {}", self.found.len(), self.items.len());
-        frame::draw_frame_note(inner, &count, buf, cx);
+        frame::draw_frame_fact(inner, &count, buf, cx);
     }
 }

@@ -12,7 +12,14 @@ use crate::widgets::ScreenLine;
 use planwright_model::TaskId;
 use planwright_state::replay::fork::ForkPlan;
 use planwright_state::{SessionState, TaskStatus};
-use planwright_text::{clean_line, units};
+use planwright_text::{clean_line, display_width, units, wrap_words};
+
+/// What no fork changes.
+const NOTE: &str =
+    "Files stay as they are now. Approvals are not taken over: the fork asks before it runs.";
+
+/// Cells that a title has at least, whatever stands behind it.
+const LEAST_TITLE: usize = 24;
 
 /// One task and what becomes of it.
 #[derive(Clone, Debug)]
@@ -83,21 +90,35 @@ impl ForkCard {
         OverlayOutcome::Stay
     }
 
+    /// Cells for the titles: what the reasons leave of a row, and no more than the longest title takes.
+    fn title_cells(&self, width: usize) -> usize {
+        let widest = |texts: fn(&ForkTaskRow) -> &str| {
+            self.rows.iter().map(|row| display_width(texts(row))).max().unwrap_or(0)
+        };
+        let left = width.saturating_sub(14 + widest(|row| &row.why));
+        (widest(|row| &row.title) + 1).min(left.max(LEAST_TITLE))
+    }
+
     pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-        let height = self.rows.len() as u16 + 7;
+        let width = usize::from(screen.width.min(92)).saturating_sub(4);
+        let notes = wrap_words(NOTE, width.max(20), 0);
+        let notes_end = 1 + notes.len() as u16;
+        let height = self.rows.len() as u16 + 6 + notes.len() as u16;
         let hint = "j k scroll  a fork  Esc stay";
         let inner = frame::draw_overlay_frame(screen, (92, height), &self.title, hint, buf, cx);
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
         let (text, dim) = (cx.style(ThemeRole::Text), cx.style(ThemeRole::Dim));
         ScreenLine::new(buf, row(0)).skip(1).put(&format!("{}.", self.sentence), text);
-        ScreenLine::new(buf, row(1)).skip(1).put(
-            "Files stay as they are now. Approvals are not taken over: the fork asks before it runs.",
-            dim,
-        );
-        let room = inner.height.saturating_sub(5);
+        for (note, y) in notes.iter().zip(1..) {
+            ScreenLine::new(buf, row(y)).skip(1).put(note, dim);
+        }
+        let room = inner.height.saturating_sub(3 + notes_end);
+        let titles = self.title_cells(usize::from(inner.width));
         let most = self.rows.len().saturating_sub(usize::from(room));
         let top = self.scroll.min(most);
-        for ((place, item), y) in self.rows.iter().enumerate().skip(top).zip(2..2 + room) {
+        for ((place, item), y) in
+            self.rows.iter().enumerate().skip(top).zip(notes_end..notes_end + room)
+        {
             let before = place.checked_sub(1).and_then(|before| self.rows.get(before));
             let begins = before.is_none_or(|before| before.reused != item.reused);
             let (word, glyph, role) = if item.reused {
@@ -106,9 +127,9 @@ impl ForkCard {
                 ("reruns", "· ", ThemeRole::Waiting)
             };
             let mut line = ScreenLine::new(buf, row(y));
-            let word = if begins || usize::from(y) == 2 { word } else { "" };
+            let word = if begins || y == notes_end { word } else { "" };
             line.skip(1).put_column(word, 9, dim).put(glyph, cx.style(role));
-            line.put_column(&item.title, 36, text).skip(1).put(&item.why, dim);
+            line.put_column(&item.title, titles, text).skip(1).put(&item.why, dim);
         }
         if most > top {
             let words = format!("{} more below", most - top);

@@ -7,6 +7,7 @@ pub(crate) mod frame;
 mod help;
 mod help_table;
 mod input;
+mod line_picker;
 mod node_picker;
 mod palette;
 mod policy_panel;
@@ -24,6 +25,7 @@ pub(crate) use fork_card::ForkCard;
 pub(crate) use frame::OverlayRoom;
 pub(crate) use help::HelpOverlay;
 pub(crate) use input::{InputDialog, InputPurpose};
+pub(crate) use line_picker::LinePicker;
 pub(crate) use node_picker::{NodeItem, NodePicker, PickerPurpose};
 pub use palette::ViewFormat;
 pub(crate) use palette::{CommandPalette, PaletteCommand, PaletteItem, PaletteOutcome};
@@ -52,6 +54,8 @@ pub(crate) enum Overlay {
     Settings(Box<SettingsPanel>),
     /// Which node a request is about.
     Nodes(Box<NodePicker>),
+    /// Which line of a submitted plan is commented on.
+    Lines(Box<LinePicker>),
     /// Which session to compare with.
     Sessions(Box<SessionPicker>),
     Policy(Box<PolicyPanel>),
@@ -114,6 +118,8 @@ pub(crate) enum OverlayOutcome {
         purpose: PickerPurpose,
         node: TaskId,
     },
+    /// The line of a submitted plan that is commented on, counted from 1.
+    PickedLine(u32),
     /// A command that was chosen by its name.
     Run(PaletteCommand),
     /// No command has these words; they are searched for instead.
@@ -151,6 +157,7 @@ impl Overlay {
                 SettingsOutcome::EditFile => OverlayOutcome::EditConfig,
             },
             Self::Nodes(picker) => picker.on_key(event),
+            Self::Lines(picker) => picker.on_key(event),
             Self::Sessions(picker) => picker.on_key(event),
             Self::Policy(panel) => panel.on_key(event, keymap),
             Self::Facts(panel) => panel.on_key(event, keymap),
@@ -169,6 +176,7 @@ impl Overlay {
             | Self::Input(_)
             | Self::Palette(_)
             | Self::Nodes(_)
+            | Self::Lines(_)
             | Self::Sessions(_) => true,
             _ => false,
         }
@@ -187,6 +195,7 @@ impl Overlay {
             Self::Palette(palette) => palette.on_paste(text),
             Self::Settings(panel) => panel.on_paste(text),
             Self::Nodes(picker) => picker.on_paste(text),
+            Self::Lines(picker) => picker.on_paste(text),
             Self::Sessions(picker) => picker.on_paste(text),
             Self::Task(card) => card.on_paste(text),
             Self::Facts(panel) => panel.on_paste(text),
@@ -209,6 +218,7 @@ impl Overlay {
             Self::Palette(palette) => palette.draw(overlay_room(screen, cx), cx.theme, buf),
             Self::Settings(panel) => panel.draw(overlay_room(screen, cx), cx.theme, buf),
             Self::Nodes(picker) => picker.draw(screen, buf, cx),
+            Self::Lines(picker) => picker.draw(screen, buf, cx),
             Self::Sessions(picker) => picker.draw(screen, buf, cx),
             Self::Policy(panel) => panel.draw(screen, buf, cx),
             Self::Facts(panel) => panel.draw(screen, buf, cx),

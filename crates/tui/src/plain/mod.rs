@@ -21,9 +21,10 @@ use self::lines::{
 };
 use self::typed::{LineSource, TypedLine, accepts_answer, read_typed_lines};
 use super::panes::approval::assumed_text;
-use super::plan_text::{PlanTextRow, PrintedLine, plan_rows, printed_plan, printed_row_by_number};
+use super::plan_text::{
+    PlanTextRow, PrintedLine, goal_lines, plan_rows, printed_plan, printed_row_by_number,
+};
 use super::{ExitReason, SessionExit, SessionView, TuiError};
-use planwright_drafting::goal_reading::read_goal;
 use planwright_model::event::{ApprovalEvent, Command, Event, PlanEvent};
 use planwright_model::{
     Actor, Answer, ChoiceAction, PlanQuestion, Request, RequestId, RequestKind, Seq,
@@ -252,11 +253,10 @@ impl PlainSession {
     /// Prints what was read of the goal and what was not, once, before anything is asked about it.
     fn print_goal_reading(&mut self) -> io::Result<()> {
         let planning = &self.state.planning;
-        // A model that plans in a conversation reads the goal itself.
-        if !planning.begun || planning.is_read_by_model() || self.read_goal == planning.goal {
+        if !planning.begun || self.read_goal == planning.goal {
             return Ok(());
         }
-        for (label, text) in read_goal(&planning.goal, self.today()).labeled_lines() {
+        for (label, text) in goal_lines(&self.state, self.today()) {
             let text = clean_line(text.trim_end_matches('.')).replace(" · ", ", ");
             print_fact(&match label {
                 "" => format!("{text}."),

@@ -129,7 +129,7 @@ fn row_change(was: &PlanTextRow, row: &PlanTextRow, other_place: bool) -> Option
     if words || !held && (work || runs) {
         return Some(PlanRowChange::Changed);
     }
-    let days = row.kind == PlanRowKind::Task && was.days != row.days;
+    let days = row.kind == PlanRowKind::Task && !was.has_same_time(row);
     let moved = days || other_place || !has_same_needs(was, row);
     moved.then_some(PlanRowChange::Moved)
 }
@@ -147,7 +147,7 @@ pub fn describe_row_change(
     row: &PlanTextRow,
     today: Date,
 ) -> String {
-    let days = |row: &PlanTextRow| row.days.map(|days| days.text(today)).unwrap_or_default();
+    let days = |row: &PlanTextRow| row.when_text(today);
     let name = format!("{} {}", row.number, row.title);
     match (kind, was) {
         (PlanRowChange::Added, _) | (_, None) => {
@@ -156,7 +156,7 @@ pub fn describe_row_change(
             format!("Added {name}. {}.", facts.join(", "))
         }
         (PlanRowChange::Removed, _) => format!("Removed {name}."),
-        (PlanRowChange::Moved, Some(was)) if was.days != row.days => {
+        (PlanRowChange::Moved, Some(was)) if !was.has_same_time(row) => {
             format!("Moved {name} to {}, was {}.", days(row), days(was))
         }
         (PlanRowChange::Moved, Some(was)) if !has_same_needs(was, row) => {
@@ -175,7 +175,7 @@ pub fn describe_row_change(
 
 /// Every field of a row that differs, old → new.
 pub(super) fn field_changes(was: &PlanTextRow, row: &PlanTextRow, today: Date) -> Vec<String> {
-    let days = |row: &PlanTextRow| row.days.map(|days| days.text(today)).unwrap_or_default();
+    let days = |row: &PlanTextRow| row.when_text(today);
     let fields = [
         ("title", was.title.clone(), row.title.clone()),
         ("who", was.who.clone(), row.who.clone()),

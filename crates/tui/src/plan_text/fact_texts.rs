@@ -32,9 +32,24 @@ pub(super) fn shorter_own_time(state: &SessionState, minutes: u64) -> Vec<String
 }
 
 /// The hours of a week in fewer and fewer words.
-fn shorter_hours(state: &SessionState) -> [String; 2] {
-    [describe_hours_briefly, |_: &WeeklyHours| String::new()]
-        .map(|describe| weekly_text(state, describe))
+fn shorter_hours(state: &SessionState) -> [String; 3] {
+    let briefly = weekly_text(state, describe_hours_briefly);
+    [briefly, weekly_text(state, |_| String::new()), shortest_week_text(state)]
+}
+
+/// `, at most 5 h a week, 9 h in one`.
+fn shortest_week_text(state: &SessionState) -> String {
+    let Some(minutes) = weekly_limit(state) else { return String::new() };
+    let fuller = fullest_week(state).filter(|(_, most)| *most > minutes);
+    let fuller = fuller.map(|(_, most)| format!(", {} in one", units::format_planned(most)));
+    format!(", at most {} a week{}", units::format_planned(minutes), fuller.unwrap_or_default())
+}
+
+/// The hours for all plans together may be fewer than what was said about this one.
+fn weekly_limit(state: &SessionState) -> Option<u64> {
+    let limits = &state.planning.context.as_deref()?.constraints;
+    let said = limits.weekly_minutes.into_iter().chain(limits.all_plans_weekly_minutes);
+    said.min().map(u64::from)
 }
 
 /// `27 h → 28 h 30 min, at most 6 h a week: …`.
@@ -55,13 +70,10 @@ pub(super) fn shorter_changed_own_time(state: &SessionState, before: u64, now: u
 
 fn weekly_text(state: &SessionState, describe: fn(&WeeklyHours) -> String) -> String {
     let Some(context) = state.planning.context.as_deref() else { return String::new() };
-    // The hours for all plans together may be fewer than what was said about this one.
-    let limits = &context.constraints;
-    let weekly = limits.weekly_minutes.into_iter().chain(limits.all_plans_weekly_minutes).min();
-    let most = weekly
+    let most = weekly_limit(state)
         .map(|minutes| {
-            let fuller = fuller_week_text(state, minutes.into());
-            format!(", at most {} a week{fuller}", units::format_planned(minutes.into()))
+            let fuller = fuller_week_text(state, minutes);
+            format!(", at most {} a week{fuller}", units::format_planned(minutes))
         })
         .unwrap_or_default();
     let preferred = &context.user_prefs.preferred_windows;
@@ -74,21 +86,25 @@ fn weekly_text(state: &SessionState, describe: fn(&WeeklyHours) -> String) -> St
 
 /// ` but 18 h in the week of 15 Mar`: days that were set may hold more than a week usually does.
 fn fuller_week_text(state: &SessionState, limit: u64) -> String {
-    let Some(schedule) = state.planning.schedule.as_deref() else { return String::new() };
-    let mut weeks: BTreeMap<Date, u64> = BTreeMap::new();
-    for block in schedule.blocks.iter().filter(|block| !is_delegated(state, &block.plan_node_id)) {
-        let day = block.start.local_date();
-        let monday = day.saturating_sub(i64::from(day.weekday().to_monday_zero_offset()).days());
-        *weeks.entry(monday).or_default() += u64::from(block.estimated_minutes);
-    }
-    let fullest = weeks.into_iter().max_by_key(|(monday, minutes)| (*minutes, *monday));
-    match fullest.filter(|(_, minutes)| *minutes > limit) {
+    match fullest_week(state).filter(|(_, minutes)| *minutes > limit) {
         Some((monday, minutes)) => {
             let week = monday.strftime("%-d %b");
             format!(" but {} in the week of {week}", units::format_planned(minutes))
         }
         None => String::new(),
     }
+}
+
+/// The Monday of the week with the most work of the person's, and its minutes.
+fn fullest_week(state: &SessionState) -> Option<(Date, u64)> {
+    let schedule = state.planning.schedule.as_deref()?;
+    let mut weeks: BTreeMap<Date, u64> = BTreeMap::new();
+    for block in schedule.blocks.iter().filter(|block| !is_delegated(state, &block.plan_node_id)) {
+        let day = block.start.local_date();
+        let monday = day.saturating_sub(i64::from(day.weekday().to_monday_zero_offset()).days());
+        *weeks.entry(monday).or_default() += u64::from(block.estimated_minutes);
+    }
+    weeks.into_iter().max_by_key(|(monday, minutes)| (*minutes, *monday))
 }
 
 /// Whether somebody other than the person, an agent or a command does a task.

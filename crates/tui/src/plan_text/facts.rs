@@ -5,14 +5,16 @@ use jiff::civil::Date;
 
 use super::changes::{DraftComparison, own_minutes};
 use super::rows::PlanTextRow;
-use super::{confidence, fact_texts};
-use planwright_drafting::goal_reading::read_goal;
+use super::{confidence, fact_texts, goal_lines};
 use planwright_model::agent_conversation::{ReportedOutcome, RequestReport};
 use planwright_state::SessionState;
 use planwright_text::units;
 
 /// How many broken facts a card names in full.
 const MAX_BROKEN: usize = 2;
+
+/// How many cells of a request stand on a narrow card.
+const LONGEST_QUOTE: usize = 38;
 
 /// The key that leads from a fact to more about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +109,13 @@ pub fn plan_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
         let quoted = quoted.join(", ");
         let text = format!("{quoted}: {kept}, the planner can't act on {it}");
         let count = units::format_counted(open.len(), "request");
-        let shorter = vec![format!("{quoted} {is} {kept}"), format!("{count}: {kept}")];
+        let mut shorter = vec![format!("{quoted} {is} {kept}")];
+        if let [only] = open.as_slice() {
+            let words = planwright_text::clean_line(only);
+            let words = planwright_text::truncate_end(&words, LONGEST_QUOTE);
+            shorter.push(format!("\"{words}\" is {kept}"));
+        }
+        shorter.push(format!("{count}: {kept}"));
         facts.push(PlanFact::new("Left open", text).with_shorter(shorter));
     }
     if let Some(text) = confidence::describe_confidence(source.state) {
@@ -169,8 +177,9 @@ fn drafted_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
     facts.push(PlanFact::new("Dates", fact_texts::dates_text(state, rows, today)));
     facts.push(PlanFact::new("Moved", fact_texts::moved_times_text(state)));
     facts.push(PlanFact::new("Runs", fact_texts::runs_text(state, rows)));
-    let reading = read_goal(&state.planning.goal, today).labeled_lines();
-    if let Some((_, unread)) = reading.into_iter().find(|(label, _)| *label == "Not read") {
+    if let Some((_, unread)) =
+        goal_lines(state, today).into_iter().find(|(label, _)| *label == "Not read")
+    {
         facts.push(PlanFact::new("Not read", planwright_text::clean_line(&unread)));
     }
     if let Some(context) = &state.planning.context {
@@ -204,7 +213,17 @@ fn revised_facts(source: PlanFactSource<'_>, changes: &DraftComparison) -> Vec<P
     facts
 }
 
-/// The facts of a plan that came from a file: what starts, how long it takes, what it runs.
+/// How many comments wait for the agent; nothing without any.
+fn open_comments_text(state: &SessionState, agent: &str) -> String {
+    let on_rows = state.planning.comments.iter().filter(|comment| comment.outcome.is_none());
+    let on_lines = state.desk.line_comments.iter().filter(|comment| comment.outcome.is_none());
+    match on_rows.count() + on_lines.count() {
+        0 => String::new(),
+        1 => format!("1 comment; {agent} gets it when you request changes"),
+        many => format!("{many} comments; {agent} gets them when you request changes"),
+    }
+}
+
 /// Of a plan that an agent of another program submitted: who wants it, what changed, what was found, and what an approval
 /// leads to. Planwright runs nothing of it, so it costs and starts nothing here.
 fn ticket_facts(state: &SessionState, changes: Option<&DraftComparison>) -> Vec<PlanFact> {
@@ -227,6 +246,7 @@ fn ticket_facts(state: &SessionState, changes: Option<&DraftComparison>) -> Vec<
         facts.push(PlanFact::new("Found", found.collect::<Vec<_>>().join("; ")));
     }
     let agent = line(state.desk.agent_name());
+    facts.push(PlanFact::new("Comments", open_comments_text(state, &agent)));
     let then = format!("{agent} carries it out and reports here; Planwright runs nothing of it");
     let shorter = vec![format!("{agent} carries it out and reports here")];
     facts.push(PlanFact::new("Then", then).with_shorter(shorter));
@@ -234,6 +254,7 @@ fn ticket_facts(state: &SessionState, changes: Option<&DraftComparison>) -> Vec<
     facts
 }
 
+/// The facts of a plan that came from a file: what starts, how long it takes, what it runs.
 fn file_facts(source: PlanFactSource<'_>, changes: Option<&DraftComparison>) -> Vec<PlanFact> {
     let PlanFactSource { state, rows, .. } = source;
     let Some(revision) = state.plan.current.as_deref() else { return Vec::new() };

@@ -6,10 +6,11 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::{DraftComparison, PlanRowChange, PlanTextRow, compare_rows, plan_rows};
+use super::{DraftComparison, PlanRowChange, compare_rows, plan_rows};
 use planwright_drafting::change_requests::{ContextChange, apply_context_change};
-use planwright_model::PlanEdit;
+use planwright_model::{DateField, PlanDate, PlanEdit, TaskId};
 use planwright_plan::edit::apply_edit;
+use planwright_schedule::calendar::WorkCalendar;
 use planwright_schedule::{DraftScheduleRequest, OtherBlock, schedule_draft};
 use planwright_state::SessionState;
 use planwright_text::dates::format_date;
@@ -36,14 +37,51 @@ pub fn preview_edits(source: PreviewSource<'_>, edits: &[PlanEdit]) -> Result<St
     preview_changes(source, edits, &[])
 }
 
-/// The rows that a plan would have after some operations.
-pub fn preview_rows(
+/// What comes of a row that is to begin on a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PreviewedDay {
+    Fits,
+    /// Something else takes the day.
+    NoTime,
+    /// The person has no hours then.
+    OutsideHours,
+}
+
+/// Says whether a row can begin on a day, at hours that the person has.
+pub(crate) fn preview_day(
     source: PreviewSource<'_>,
-    edits: &[PlanEdit],
-) -> Result<Vec<PlanTextRow>, String> {
-    let mut after = apply_preview(source, edits)?;
+    node: &TaskId,
+    day: Date,
+) -> Result<PreviewedDay, String> {
+    let date = Some(PlanDate::on_day(day));
+    let edit = PlanEdit::SetDate { node: node.clone(), field: DateField::FixedStart, date };
+    let mut after = apply_preview(source, &[edit])?;
     reschedule(&mut after, source)?;
-    Ok(plan_rows(&after, source.zone))
+    let rows = plan_rows(&after, source.zone);
+    let days = rows.iter().find(|row| row.id == *node).and_then(|row| row.days);
+    if days.is_none_or(|days| days.first != day) {
+        return Ok(PreviewedDay::NoTime);
+    }
+    let fits = is_within_hours(&after, node, day);
+    Ok(if fits { PreviewedDay::Fits } else { PreviewedDay::OutsideHours })
+}
+
+/// Whether all blocks of a row lie in the hours of the plan. What has a day of its own needs none.
+fn is_within_hours(state: &SessionState, node: &TaskId, day: Date) -> bool {
+    let planning = &state.planning;
+    let own_day = planning.roadmap.as_deref().and_then(|roadmap| {
+        roadmap.nodes.iter().find(|other| other.id == *node).map(|node| node.in_one_piece)
+    });
+    let (Some(context), Some(schedule)) = (&planning.context, &planning.schedule) else {
+        return true;
+    };
+    let Ok(hours) = WorkCalendar::from_plan(&context.calendar, day) else { return true };
+    own_day == Some(true)
+        || schedule.blocks_for_node(node).all(|block| {
+            let minutes = block.start.at.duration_until(block.end.at).as_mins();
+            let working = hours.working_between(block.start.at, block.end.at);
+            u64::try_from(minutes).is_ok_and(|minutes| working >= minutes)
+        })
 }
 
 /// The same for operations and for changes of hours and dates.
@@ -145,5 +183,21 @@ mod tests {
         assert!(nothing.starts_with("Nothing else moves; the plan still ends"), "{nothing}");
         let gone = PlanEdit::Remove { node: "nobody".into() };
         assert!(preview_edits(source, &[gone]).is_err());
+    }
+
+    #[test]
+    fn a_day_without_hours_is_told_apart_from_a_full_one() {
+        let state = planned::scheduled().state();
+        let now: Timestamp = "2026-06-07T12:00:00Z".parse().unwrap();
+        let source = PreviewSource { state: &state, others: &[], zone: &TimeZone::UTC, now };
+        let rows = plan_rows(&state, &TimeZone::UTC);
+        let task = rows.iter().find(|row| row.is_yours && row.days.is_some()).unwrap();
+        let days = task.days.unwrap();
+        assert_eq!(preview_day(source, &task.id, days.first), Ok(PreviewedDay::Fits));
+        let sunday = (0..7)
+            .map(|ahead| days.last.saturating_add(jiff::Span::new().days(ahead)))
+            .find(|day| day.weekday() == jiff::civil::Weekday::Sunday)
+            .unwrap();
+        assert_eq!(preview_day(source, &task.id, sunday), Ok(PreviewedDay::OutsideHours));
     }
 }

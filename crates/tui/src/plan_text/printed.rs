@@ -135,7 +135,7 @@ fn draft_name(state: &SessionState) -> String {
 /// A row, then what makes it done, what it waits for, its command and the remarks on it.
 fn printed_row(row: &PlanTextRow, phases: usize, today: Date) -> Vec<PrintedLine> {
     let indent = " ".repeat(2 * row.depth);
-    let days = row.days.map(|days| days.text(today)).unwrap_or_default();
+    let days = row.when_text(today);
     let facts: Vec<String> = [capitalize(&row.who), row.time_text(), words_for_lines(&days)]
         .into_iter()
         .filter(|fact| !fact.is_empty())

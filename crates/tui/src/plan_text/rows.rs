@@ -6,11 +6,12 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
+use super::row_when::{RowClock, node_rhythm};
 use super::{DaySpan, PlanFileRow, criteria_words, file_rows, file_task_times, group_row_id};
 use planwright_model::task::CriterionEffect;
 use planwright_model::{
-    Comment, CommentOutcome, ExitCriterion, NodeDependency, NodeTree, Plan, PlanNode, RunKind,
-    Schedule, TaskId, TaskNode, agent_title,
+    Comment, CommentOutcome, ExitCriterion, NodeDependency, NodeTree, Plan, PlanDate, PlanNode,
+    RunKind, Schedule, TaskId, TaskNode, agent_title,
 };
 use planwright_state::{DraftSnapshot, SessionState};
 use planwright_text::{clean_line, units};
@@ -54,6 +55,10 @@ pub struct PlanTextRow {
     pub days: Option<DaySpan>,
     /// When its first block begins, in the reader's zone.
     pub start: Option<DateTime>,
+    /// The time of day that was set for it.
+    pub clock: Option<RowClock>,
+    /// How it repeats: `every Fri`; empty for what is done once.
+    pub rhythm: String,
     pub done_when: String,
     /// What makes it failed even after its work succeeded; empty where nobody said.
     pub failed_when: String,
@@ -75,6 +80,11 @@ impl PlanTextRow {
     /// Whether something is run for it, so that it must have been seen first.
     pub fn has_commands(&self) -> bool {
         self.command.is_some() || !self.checks.is_empty()
+    }
+
+    /// Whether its number stands before its title.
+    pub fn has_number(&self) -> bool {
+        self.kind == PlanRowKind::Phase && self.depth == 0
     }
 
     /// How long it takes: `1 h 30 min`; empty where nobody said.
@@ -203,6 +213,7 @@ impl<'a> RowSource<'a> {
             let holds = tree.children(&node.id).next().is_some();
             let mut row = self.draft_row(node, depth, holds);
             row.number = next_number(&mut counts, depth);
+            row.rhythm = node_rhythm(node, &tree);
             row.minutes = Some(tree.total_minutes(&node.id)).filter(|minutes| *minutes > 0);
             row.needs = needs.remove(&node.id).unwrap_or_default();
             let after = row.needs.iter().filter_map(|id| titles.get(id));
@@ -234,6 +245,7 @@ impl<'a> RowSource<'a> {
         let mut row = self.new_row(&node.id, &node.title, kind);
         row.depth = depth;
         row.set_doer(run, node.other_owner());
+        row.clock = self.row_clock(&node.id, node.fixed_start, node.fixed_end);
         row.done_when = clean_line(&node.done_when).into_owned();
         if kind != PlanRowKind::Phase {
             row.checks = check_commands(&node.exit_criteria);
@@ -274,6 +286,7 @@ impl<'a> RowSource<'a> {
         let mut row = self.new_row(&task.id, &task.description, kind);
         row.minutes = task.duration_minutes.filter(|minutes| *minutes > 0);
         row.set_doer(Some(&task.run), task.other_owner());
+        row.clock = self.row_clock(&task.id, task.fixed_start, task.fixed_end);
         let first = |effect| criteria_words(&task.exit_criteria, effect).next().unwrap_or_default();
         row.done_when = clean_line(&first(CriterionEffect::Success)).into_owned();
         row.failed_when = clean_line(&first(CriterionEffect::Failure)).into_owned();
@@ -283,6 +296,29 @@ impl<'a> RowSource<'a> {
         row.needs = needs().map(|task| task.id.clone()).collect();
         row.after = needs().map(|task| clean_line(&task.description).into_owned()).collect();
         row
+    }
+
+    /// Comments on lines of the submitted text that the row was read from.
+    fn line_comments(&self, id: &TaskId) -> impl Iterator<Item = RowComment> {
+        let on_lines = self.state.desk.line_comments.iter();
+        on_lines.filter(move |comment| comment.node.as_ref() == Some(id)).map(|comment| {
+            RowComment {
+                text: clean_line(&comment.text).into_owned(),
+                fate: outcome_words(comment.outcome.as_ref()),
+            }
+        })
+    }
+
+    /// The time of day that was set for a row, where it is planned then.
+    fn row_clock(
+        &self,
+        id: &TaskId,
+        start: Option<PlanDate>,
+        end: Option<PlanDate>,
+    ) -> Option<RowClock> {
+        let local = |at: Timestamp| at.to_zoned(self.zone.clone()).datetime();
+        let planned = self.stretches.get(id).map(|(from, until)| (local(*from), local(*until)));
+        RowClock::from_dates(start, end, planned)
     }
 
     fn new_row(&self, id: &TaskId, title: &str, kind: PlanRowKind) -> PlanTextRow {
@@ -301,6 +337,8 @@ impl<'a> RowSource<'a> {
             minutes: None,
             days: stretch.map(|(start, end)| DaySpan::from_stretch(*start, *end, self.zone)),
             start: stretch.map(|(start, _)| start.to_zoned(self.zone.clone()).datetime()),
+            clock: None,
+            rhythm: String::new(),
             done_when: String::new(),
             failed_when: String::new(),
             command: None,
@@ -308,7 +346,7 @@ impl<'a> RowSource<'a> {
             settings: Vec::new(),
             after: Vec::new(),
             needs: Vec::new(),
-            comments: comments.map(row_comment).collect(),
+            comments: comments.map(row_comment).chain(self.line_comments(id)).collect(),
             is_locked: planning.locked.contains(id),
         }
     }
@@ -386,13 +424,17 @@ fn next_number(counts: &mut Vec<usize>, depth: usize) -> String {
 }
 
 fn row_comment(comment: &Comment) -> RowComment {
-    let fate = match &comment.outcome {
+    let fate = outcome_words(comment.outcome.as_ref());
+    RowComment { text: clean_line(&comment.text).into_owned(), fate }
+}
+
+fn outcome_words(outcome: Option<&CommentOutcome>) -> String {
+    match outcome {
         None => String::new(),
         Some(CommentOutcome::Addressed { how }) => describe_fate("addressed", how),
         Some(CommentOutcome::Declined { why }) => describe_fate("declined", why),
         Some(CommentOutcome::Stale) => "stale: the row it was about is gone".to_owned(),
-    };
-    RowComment { text: clean_line(&comment.text).into_owned(), fate }
+    }
 }
 
 fn describe_fate(word: &str, more: &str) -> String {

@@ -2,6 +2,7 @@
 
 use jiff::civil::Date;
 
+use planwright_drafting::goal_reading::read_goal;
 use planwright_model::{Fact, FactSource};
 use planwright_state::SessionState;
 use planwright_text::clean_line;
@@ -58,6 +59,28 @@ pub fn fact_rows(state: &SessionState, today: Date) -> Vec<FactRow> {
         .collect()
 }
 
+/// What was read of the goal and of what was said since, each with its label; a note has none. Where a model reads, that is
+/// what the session keeps as read, and nothing that the built-in reader would make of the words.
+pub(crate) fn goal_lines(state: &SessionState, today: Date) -> Vec<(&'static str, String)> {
+    if !state.planning.is_read_by_model() {
+        return read_goal(&state.planning.goal, today).labeled_lines();
+    }
+    let readings = |of_goal: bool| {
+        let facts = state.planning.facts.active();
+        let said = facts.filter(|fact| (fact.source == FactSource::Goal) == of_goal);
+        let readings = said.filter_map(|fact| Some(fact.reading.as_ref()?.describe(today)));
+        let mut texts: Vec<String> = Vec::new();
+        for text in readings.map(|text| clean_line(&text).into_owned()) {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        texts.join(" · ")
+    };
+    let lines = [("Read", readings(true)), ("Said since", readings(false))];
+    lines.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}
+
 fn is_broken(state: &SessionState, fact: &Fact) -> bool {
     let quoted = format!("\"{}\":", fact.text);
     state.planning.broken_facts().any(|found| found.message.contains(&quoted))
@@ -93,5 +116,37 @@ mod tests {
                 "2 something nice: kept, not checked",
             ]
         );
+    }
+
+    #[test]
+    fn what_a_model_read_is_what_the_session_keeps() {
+        use planwright_model::agent_conversation::ConversationOpening;
+        let today = jiff::civil::date(2026, 6, 8);
+        let mut state = planned::scheduled().state();
+        let built_in = goal_lines(&state, today);
+        assert!(built_in.iter().any(|(label, _)| *label == "Read"), "{built_in:?}");
+        let opening = ConversationOpening {
+            task: planwright_model::Digest::from_json(&serde_json::json!("x")),
+            system: String::new(),
+            briefing: String::new(),
+            tools: Vec::new(),
+            result_tokens: 0,
+            agent: None,
+        };
+        let talk = planwright_state::AgentConversation::new(opening);
+        state.planning.conversation = Some(std::sync::Arc::new(talk));
+        state.planning.offline = false;
+        assert_eq!(goal_lines(&state, today), []);
+        let guests = |amount| Some(FactReading::Count { noun: "guest".into(), amount });
+        for fact in [
+            Fact { reading: guests(80), ..Fact::new(1, FactSource::Goal, "80 guests") },
+            Fact { reading: guests(60), ..Fact::new(2, FactSource::ChangeRequest, "60 guests") },
+            Fact::new(3, FactSource::ChangeRequest, "something nice"),
+        ] {
+            state.planning.facts.apply(&FactEvent::Recorded { fact });
+        }
+        let lines = goal_lines(&state, today);
+        assert_eq!(lines.last(), Some(&("Said since", "60 guests".to_owned())), "{lines:?}");
+        assert!(!lines.iter().any(|(_, text)| text.contains("something nice")));
     }
 }

@@ -134,7 +134,7 @@ impl RowEditor {
             Some(command) => format!("$ {command}"),
             None => row.who.clone(),
         };
-        let days = row.days.map(|days| days.text(today)).unwrap_or_default();
+        let days = row.days.map(|days| row.with_clock(days, &days.text(today))).unwrap_or_default();
         let mut fields = vec![RowField::new(RowFieldKind::Title, &row.title)];
         if row.kind == crate::plan_text::PlanRowKind::Task {
             fields.push(RowField::new(RowFieldKind::Who, &who));

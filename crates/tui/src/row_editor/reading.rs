@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::civil::Date;
+use jiff::civil::{Date, Time};
 
 use super::row_names::{find_row, split_parts};
 use super::{RowEditPurpose, RowEditor, RowFieldKind, RowLevel};
@@ -12,7 +12,7 @@ use planwright_model::{
     AgentDescription, DateField, LinkKind, NodeDependency, NodeFields, NodePlace, PlanDate,
     PlanEdit, SplitPart, TaskAssignee, TaskId,
 };
-use planwright_text::dates::format_date;
+use planwright_plan::diff::format_plan_date;
 use planwright_text::units::{format_counted, format_planned};
 
 /// What words refer to.
@@ -146,12 +146,54 @@ fn read_dates(
     .into_iter()
     .find_map(|(word, field)| Some((field, strip_word(text, word)?)))
     .unwrap_or((DateField::FixedStart, text));
-    let Some(date) = read_day(day, source.today) else {
-        let tries = "Try \"next Tue\", \"by 5 Dec\" or \"after\" and the name of a row.";
+    let Some(date) = read_day_and_time(day, source.today) else {
+        let tries =
+            "Try \"next Tue\", \"Sat 14:00\", \"by 5 Dec\" or \"after\" and the name of a row.";
         return Err(format!("\"{day}\" is not a day. {tries}"));
     };
-    let edit = PlanEdit::SetDate { node: node.clone(), field, date: Some(PlanDate::on_day(date)) };
-    Ok((vec![edit], format!("{} {}", field.words(), format_date(date, source.today))))
+    let edit = PlanEdit::SetDate { node: node.clone(), field, date: Some(date) };
+    Ok((vec![edit], format!("{} {}", field.words(), format_plan_date(date, source.today))))
+}
+
+/// A day, and behind it a time where one was typed: `next Sat 14:00`, `5 Dec at 9`.
+fn read_day_and_time(text: &str, today: Date) -> Option<PlanDate> {
+    if let Some(day) = read_day(text, today) {
+        return Some(PlanDate::on_day(day));
+    }
+    let (day, time) = text.trim().rsplit_once(' ')?;
+    let (day, named) = match strip_last_word(day, "at") {
+        Some(day) => (day, true),
+        None => (day, false),
+    };
+    let time = read_clock(time, named)?;
+    Some(PlanDate { day: read_day(day, today)?, time: Some(time) })
+}
+
+/// A time of day: `14:00`, `2pm`, `2:30pm`; a bare hour only where `at` stands before it.
+fn read_clock(text: &str, named: bool) -> Option<Time> {
+    let lower = text.to_lowercase();
+    let (digits, half) = match (lower.strip_suffix("pm"), lower.strip_suffix("am")) {
+        (Some(rest), _) => (rest, Some(12)),
+        (_, Some(rest)) => (rest, Some(0)),
+        _ => (lower.as_str(), None),
+    };
+    let (hour, minute) = match digits.split_once(':') {
+        Some(parts) => parts,
+        None if named || half.is_some() => (digits, "0"),
+        None => return None,
+    };
+    let hour: i8 = hour.parse().ok()?;
+    let hour = match half {
+        Some(shift) if (1..=12).contains(&hour) => hour % 12 + shift,
+        Some(_) => return None,
+        None => hour,
+    };
+    Time::new(hour, minute.parse().ok()?, 0, 0).ok()
+}
+
+fn strip_last_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let (rest, last) = text.rsplit_once(' ')?;
+    last.eq_ignore_ascii_case(word).then_some(rest)
 }
 
 fn link_edit(from: TaskId, node: &TaskId, source: RowReadSource<'_>) -> (Vec<PlanEdit>, String) {
@@ -325,6 +367,11 @@ mod tests {
         assert_eq!(read_dates("next Tue", &node, source(&rows)).unwrap().1, "starts Tue 24 Nov");
         assert_eq!(read_dates("by 5 Dec", &node, source(&rows)).unwrap().1, "due Sat 5 Dec");
         assert!(read_dates("whenever", &node, source(&rows)).is_err());
+        let at = |text: &str| read_dates(text, &node, source(&rows)).map(|(_, words)| words);
+        assert_eq!(at("Sat 21 Nov 14:00").as_deref(), Ok("starts Sat 21 Nov 14:00"));
+        assert_eq!(at("next Tue at 9").as_deref(), Ok("starts Tue 24 Nov 09:00"));
+        assert_eq!(at("by 5 Dec 2:30pm").as_deref(), Ok("due Sat 5 Dec 14:30"));
+        assert!(at("Sat 25:00").is_err() && at("Sat 13pm").is_err());
         assert_eq!(read_who("Anna", &node, source(&rows)).unwrap().1, "done by Anna");
         assert_eq!(read_who("me", &node, source(&rows)).unwrap().1, "yours");
     }

@@ -124,7 +124,9 @@ impl SessionScreen {
     fn opens_on_second_click(&self) -> bool {
         matches!(
             self.ui.overlay,
-            Some(Overlay::Palette(_) | Overlay::Nodes(_) | Overlay::Settings(_))
+            Some(
+                Overlay::Palette(_) | Overlay::Nodes(_) | Overlay::Lines(_) | Overlay::Settings(_)
+            )
         )
     }
 

@@ -14,8 +14,7 @@ use crate::panes::running;
 use crate::plan_text::fact_rows;
 use crate::ui_state::PaneFocus;
 use planwright_model::event::Command;
-use planwright_model::{Actor, Answer, ChoiceAction, RequestId, RequestKind, RunKind, TaskId};
-use planwright_state::TaskStatus;
+use planwright_model::{Actor, Answer, ChoiceAction, RequestId, RequestKind, TaskId};
 
 impl SessionScreen {
     pub(super) fn on_composer_key(&mut self, event: &KeyEvent) -> ScreenEffect {
@@ -38,7 +37,11 @@ impl SessionScreen {
             ComposerOutcome::Close => self.close_composer(),
             ComposerOutcome::Send => self.send_composed(),
             ComposerOutcome::ToggleScope => {
-                if let (Composer::Text(text), false) = (composer, self.ui.marks.is_empty()) {
+                let Composer::Text(text) = composer else { return ScreenEffect::Draw };
+                if matches!(text.topic, ComposerTopic::Comment { .. }) {
+                    return self.change_to_lines();
+                }
+                if !self.ui.marks.is_empty() {
                     text.marked_only = !text.marked_only;
                 }
                 self.read_composed();
@@ -59,7 +62,7 @@ impl SessionScreen {
     }
 
     /// Closes the box and keeps what was typed.
-    fn close_composer(&mut self) -> ScreenEffect {
+    pub(super) fn close_composer(&mut self) -> ScreenEffect {
         let kept = match self.ui.composer.take() {
             Some(Composer::Text(text)) => vec![(text.topic.draft_key(), text.text())],
             Some(Composer::Form(form)) => form.unsent_texts(),
@@ -76,7 +79,7 @@ impl SessionScreen {
     }
 
     /// Opens a box for a topic, with what was typed there before.
-    fn open_text_box(&mut self, topic: ComposerTopic) -> ScreenEffect {
+    pub(super) fn open_text_box(&mut self, topic: ComposerTopic) -> ScreenEffect {
         let kept = self.ui.drafts.get(&topic.draft_key()).cloned().unwrap_or_default();
         let marked = !self.ui.marks.is_empty() && matches!(topic, ComposerTopic::Changes { .. });
         self.open_composer(Composer::Text(Box::new(ComposerTextBox::new(topic, &kept, marked))))
@@ -217,7 +220,7 @@ impl SessionScreen {
 
     /// The nodes a request is about: the marked ones, else the one under the cursor of the plan or of what runs. None
     /// where another pane has the focus, since what is selected there may not be on the screen.
-    fn target_nodes(&self) -> Vec<TaskId> {
+    pub(super) fn target_nodes(&self) -> Vec<TaskId> {
         if !self.ui.marks.is_empty() {
             return self.ui.marks.iter().cloned().collect();
         }
@@ -275,32 +278,6 @@ impl SessionScreen {
             PickerPurpose::Lock => self.toggle_locks(vec![node]),
             PickerPurpose::Edit => self.open_row_editor(&node),
         }
-    }
-
-    pub(super) fn comment_nodes(&mut self) -> ScreenEffect {
-        if let Some(why) = self.why_cannot_act() {
-            return self.show_message(why);
-        }
-        match self.target_nodes() {
-            nodes if nodes.is_empty() => self.open_node_picker(PickerPurpose::Comment),
-            nodes => match nodes.as_slice() {
-                [node] if self.is_agent_at_work(node) => {
-                    self.open_text_box(ComposerTopic::Message { task: node.clone() })
-                }
-                _ => self.open_text_box(ComposerTopic::Comment { nodes }),
-            },
-        }
-    }
-
-    /// Whether an agent works on a task now, so that words about it are for the agent.
-    fn is_agent_at_work(&self, task: &TaskId) -> bool {
-        let state = self.state();
-        let is_agent = state.plan.current.as_ref().is_some_and(|current| {
-            let tasks = &current.plan.tasks;
-            tasks.iter().any(|node| node.id == *task && matches!(node.run, RunKind::Agent(_)))
-        });
-        let row = state.tasks.get(task);
-        is_agent && row.is_some_and(|row| row.status == TaskStatus::Running)
     }
 
     pub(super) fn lock_nodes(&mut self) -> ScreenEffect {
@@ -410,6 +387,10 @@ impl SessionScreen {
                 let command =
                     Command::MessageTask { task, text: words, by: Actor::Person, interrupt: false };
                 self.send_command(command, said)
+            }
+            ComposerTopic::CommentLine { line, .. } => {
+                let said = format!("comment on line {line}");
+                self.send_command(Command::CommentLine { line, text: words }, said)
             }
             ComposerTopic::Comment { nodes } => {
                 self.ui.marks.clear();

@@ -150,6 +150,7 @@ impl SessionScreen {
             OverlayOutcome::Picked { purpose, node } => {
                 return Ok(self.act_on_picked_node(purpose, node));
             }
+            OverlayOutcome::PickedLine(line) => return Ok(self.comment_line(line)),
             OverlayOutcome::Run(command) => return self.run_command(command),
             OverlayOutcome::Search(words) => return Ok(self.open_search_for(&words)),
             OverlayOutcome::EditConfig => {

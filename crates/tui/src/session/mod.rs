@@ -6,6 +6,7 @@ mod answer;
 mod app_actions;
 mod clicks;
 mod commands;
+mod comments;
 mod compose;
 mod draw;
 mod edit;
@@ -431,6 +432,7 @@ impl SessionScreen {
                     Overlay::Input(_)
                         | Overlay::Palette(_)
                         | Overlay::Nodes(_)
+                        | Overlay::Lines(_)
                         | Overlay::Help(_)
                         | Overlay::Settings(_)
                 )

@@ -8,13 +8,15 @@ use jiff::civil::Date;
 use super::{ScreenEffect, SessionScreen};
 use crate::keymap::KeyAction;
 use crate::panes::plan::PlanView;
-use crate::plan_text::{PlanRowChange, PlanRowKind, PlanTextRow, preview_edits, preview_rows};
+use crate::plan_text::{
+    PlanRowChange, PlanRowKind, PlanTextRow, PreviewedDay, preview_day, preview_edits,
+};
 use crate::row_editor::{
     RowEditOutcome, RowEditPurpose, RowEditor, RowReadSource, RowReading, read_row_editor,
 };
 use crate::ui_state::PaneFocus;
 use planwright_model::event::Command;
-use planwright_model::{ApprovalTarget, DateField, PlanDate, PlanEdit, RequestKind, TaskId};
+use planwright_model::{ApprovalTarget, RequestKind, TaskId};
 use planwright_text::dates::format_date;
 
 impl SessionScreen {
@@ -270,18 +272,16 @@ impl SessionScreen {
     /// Puts a row back to the day it had before, if there is time on it now; the others are dated around it.
     fn put_back_day(&mut self, node: TaskId, day: Date) -> ScreenEffect {
         let (title, named) = (self.row_title(&node), format_date(day, self.today()));
-        let date = Some(PlanDate::on_day(day));
-        let edits = [PlanEdit::SetDate { node: node.clone(), field: DateField::FixedStart, date }];
-        let rows = match preview_rows(self.preview_source(), &edits) {
-            Ok(rows) => rows,
+        let why = match preview_day(self.preview_source(), &node, day) {
+            Ok(PreviewedDay::Fits) => {
+                let words = format!("put {title} back to {named}");
+                return self.send_command(Command::PutBackChange { node }, words);
+            }
+            Ok(PreviewedDay::NoTime) => format!("no time on {named} any more"),
+            Ok(PreviewedDay::OutsideHours) => format!("you have no hours on {named} any more"),
             Err(why) => return self.show_message(why),
         };
-        let lands = |row: &&PlanTextRow| row.days.is_some_and(|days| days.first == day);
-        if rows.iter().filter(|row| row.id == node).any(|row| lands(&row)) {
-            let words = format!("put {title} back to {named}");
-            return self.send_command(Command::PutBackChange { node }, words);
-        }
         let undo = self.keymap.key_hint(KeyAction::Undo);
-        self.show_message(format!("no time on {named} any more; {undo} undoes what moved it"))
+        self.show_message(format!("{why}; {undo} undoes what moved it"))
     }
 }

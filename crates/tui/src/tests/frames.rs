@@ -1,6 +1,7 @@
 //! Frames of the session screen at the sizes that people use, to be read as text.
 
 use super::fixture::{Fixture, release_plan};
+use super::journals::recorded_request;
 use planwright_model::{RunKind, TaskLink, TaskNode};
 
 fn last(fixture: &Fixture) -> u64 {
@@ -44,6 +45,17 @@ fn a_saved_run_at_an_earlier_moment() {
         insta::assert_snapshot!(format!("replay_{width}x{height}"), shown.frame(width, height));
     }
     insta::assert_snapshot!("replay_request_120x40", fixture.replay(4).frame(120, 40));
+}
+
+#[test]
+fn a_question_of_the_past_is_read_at_every_size() {
+    let fixture = recorded_request("question", 1);
+    for (width, height) in [(80, 24), (120, 40)] {
+        let text = fixture.replay(last(&fixture)).text(width, height);
+        let asked = "On which day should the first issue go out?";
+        assert!(text.contains(asked), "{width}x{height}\n{text}");
+        assert!(!text.contains("then your own words"), "{width}x{height}\n{text}");
+    }
 }
 
 #[test]

@@ -220,7 +220,10 @@ mod settings {
                 name,
                 label,
                 value: value(name, built_in),
-                shown: value(name, built_in),
+                shown: match name {
+                    "daily_budget_usd" => format!("${}.00", value(name, built_in)),
+                    _ => value(name, built_in),
+                },
                 effect: effect.to_owned(),
                 choices: Vec::new(),
             };

@@ -15,6 +15,19 @@ const DETAILS: [&str; 2] = ["changing__prdv", "changing__terms"];
 /// What people typed in the recorded journals, and what their screens repeat.
 const TYPED: [&str; 2] = ["daily_health_protocol_v2", "p2.t2"];
 
+/// Screens that must be among the snapshots, so that a new name takes none of them out of the check.
+const REQUIRED: [&str; 9] = [
+    "settings__settings",
+    "replaying__fork_card",
+    "facts__facts",
+    "requests__kind",
+    "sessions__catch_up",
+    "first_start__first_start_hours",
+    "requests__change_review",
+    "driving__leave",
+    "watching__output",
+];
+
 fn snapshot_files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/snapshots");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -78,6 +91,10 @@ fn every_snapshot_uses_the_words_of_people() {
         }
     }
     assert!(count > 150, "only {count} snapshots were read");
+    for screen in REQUIRED {
+        let is_there = |path: &PathBuf| path.to_string_lossy().contains(screen);
+        assert!(snapshot_files().iter().any(is_there), "no snapshot of {screen}");
+    }
     assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
 }
 

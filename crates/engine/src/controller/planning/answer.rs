@@ -14,6 +14,7 @@ use super::{DecisionBuilder, advance_draft};
 use crate::controller::{CommandDecision, DecisionResult, DriverEffect};
 use crate::planner::{apply_relaxation, parse_subtype_name};
 use crate::{SavedDecision, caps};
+use planwright_drafting::agent_messages;
 use planwright_drafting::change_requests::{contains_undo_request, is_undo_request};
 use planwright_drafting::controller::{ControllerOutcome, resolve_change_stage};
 use planwright_drafting::kind_words::find_kind;
@@ -178,13 +179,23 @@ fn apply_policy_remark(
     let alone = policy_text::parse_pure_remark(text);
     let beside = matches!(request.kind, RequestKind::Questions { .. });
     let set = alone.clone().or_else(|| beside.then(|| policy_text::parse_remark(text)))?;
+    // An answer to the question about the style holds for later plans as well; other remarks count for this session.
+    let asked = draft.planning().response_text.contains(agent_messages::preference_line());
+    let saved = asked && set.conversation_style.is_some();
+    let effects: Vec<DriverEffect> = saved
+        .then(|| DriverEffect::SaveDecision(SavedDecision::Policy(set.clone())))
+        .into_iter()
+        .collect();
     if set != PolicyOverride::default() {
-        draft.record(PlanningEvent::PolicySet { set, saved: false, by });
+        draft.record(PlanningEvent::PolicySet { set, saved, by });
     }
-    alone?;
+    if alone.is_none() {
+        draft.effects.extend(effects);
+        return None;
+    }
     // It answered nothing: the request is put again as it is.
     draft.record(ApprovalEvent::Amended { request: Arc::new(request.clone()) });
-    Some(CommandDecision { events: std::mem::take(&mut draft.events), effects: Vec::new() })
+    Some(CommandDecision { events: std::mem::take(&mut draft.events), effects })
 }
 
 /// The limit on money that a request is about. Requests of earlier versions name it in their text only.

@@ -73,8 +73,16 @@ fn how_to_talk_is_asked_in_the_first_message_and_is_no_question() {
     assert!(!talk.state.planning.asks_style);
     let RequestKind::Questions { questions } = &talk.open().kind else { panic!() };
     assert_eq!(questions.len(), 1, "it does not count as a question");
-    // "short" says how to talk and answers nothing else.
+    // "short" says how to talk and answers nothing else; it is kept for later plans.
     let id = talk.open().id;
+    let answer = Answer::with_text(A::Reply, "short");
+    let command = Command::Answer { id, answer, by: Actor::Person };
+    let kept = decide_command(&talk.state, &command, 3, talk.now).effects;
+    let concise = PolicyOverride {
+        conversation_style: Some(ConversationStyle::Concise),
+        ..PolicyOverride::default()
+    };
+    assert_eq!(kept, [DriverEffect::SaveDecision(SavedDecision::Policy(concise))]);
     talk.answer(Answer::with_text(A::Reply, "short"));
     assert_eq!(talk.open().id, id);
     assert_eq!(

@@ -144,3 +144,18 @@ async fn a_goal_that_says_nothing_is_asked_about_before_a_weak_model_drafts() {
         Talk::with_model("Umzug nach Berlin bis Ende Februar organisieren", party(&[])).await;
     assert!(talk.state.planning.outline.is_some(), "a model reads other languages");
 }
+
+#[test]
+fn a_remedy_by_rule_keeps_the_score_that_the_model_gave_its_outline() {
+    let mut talk = Talk::about("launch a newsletter in 6 weeks", PolicyOverride::default());
+    talk.answer(A::SkipQuestions);
+    let mut planning = talk.state.planning.clone();
+    planning.self_scores.insert(Stage::Outline, 0.2);
+    let begun = StageResult::new(ControllerOutcome::Success);
+    let work = talk.planner.repair_outline(&planning, begun, talk.now);
+    let kept = work.events.iter().find_map(|event| match event {
+        Event::Planning(PlanningEvent::OutlineDrafted { self_score, .. }) => Some(*self_score),
+        _ => None,
+    });
+    assert_eq!(kept, Some(Some(0.2)));
+}

@@ -138,6 +138,20 @@ fn references_that_lead_nowhere_are_refused_with_their_place() {
     assert_eq!(file.warnings[0].rule, "unknown_template");
 }
 
+#[test]
+fn a_variable_that_is_not_set_is_empty_text_in_a_condition() {
+    let task = "version = 2\n[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\n";
+    let file = read(&format!("{task}when = {{ if = \"env.NOPE == 'true'\" }}\n"), &[]).unwrap();
+    assert_eq!(file.plan.tasks[0].options.run_if, "'' == 'true'");
+}
+
+#[test]
+fn what_is_wrong_after_a_matrix_is_named_by_its_place_in_the_file() {
+    let text = "version = 2\n[[tasks]]\nid = \"a\"\nrun = { shell = \"true\" }\nmatrix = { x = [1, 2, 3] }\n[[tasks]]\nid = \"b\"\nrun = { shell = \"true\" }\ntimeout = true\n";
+    let (line, column, message, _) = wrong(text, &[]);
+    assert_eq!((line, column, message.as_str()), (9, 11, "`tasks[1].timeout` is not a duration"));
+}
+
 const OUTPUTS: &str = r#"
 [[tasks]]
 id = "build"

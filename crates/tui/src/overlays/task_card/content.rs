@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::glyphs::task_glyph;
-use crate::plan_text::criteria_words;
+use crate::plan_text::{criteria_words, task_rhythm};
 use crate::theme::ThemeRole;
 use crate::widgets::short_plan_name;
 use planwright_model::task::CriterionEffect;
@@ -205,6 +205,10 @@ impl CardBuilder {
     /// The dates that were set by hand, with how near they are.
     fn push_dates(&mut self, source: &TaskCardSource<'_>, node: &TaskNode) {
         let today = source.today();
+        let rhythm = task_rhythm(source.state, &node.id);
+        if !rhythm.is_empty() {
+            self.push_labeled("Repeats", &rhythm, ThemeRole::Text);
+        }
         for (label, date) in [
             ("Fixed", node.fixed_start.or(node.fixed_end)),
             ("Not before", node.not_before),
@@ -432,7 +436,7 @@ impl CardBuilder {
         let done = row.occurrences.values().filter(|done| **done).count();
         if !row.occurrences.is_empty() {
             let text = format!("{done} done, {} skipped", row.occurrences.len() - done);
-            self.push_labeled("Repeats", &text, ThemeRole::Dim);
+            self.push_labeled("So far", &text, ThemeRole::Dim);
         }
     }
 }

@@ -79,7 +79,10 @@ fn merge_rows(row: &mut AnswerRow, other: AnswerRow, choice: &Choice, request: &
     }
     let shared = match (&request.kind, row.action) {
         // What an agent offers are answers, not drafts.
-        (RequestKind::AgentQuestion { .. }, KeyAction::Options) => Some("pick one"),
+        (
+            RequestKind::AgentQuestion { .. } | RequestKind::DeskQuestion { .. },
+            KeyAction::Options,
+        ) => Some("pick one"),
         _ => shared_choice_label(&row.choices),
     };
     shared.unwrap_or(shared_key_label(row.action)).clone_into(&mut row.label);

@@ -10,13 +10,14 @@ use super::current_request;
 use crate::composer::{Composer, FormPurpose};
 use crate::keymap::KeyAction;
 use crate::pane_context::PaneContext;
+use crate::plan_text::goal_lines;
 use crate::theme::ThemeRole;
 use crate::ui_state::{PaneFocus, UiState};
 use crate::widgets::{
     ScreenLine, capitalize_title, draw_frame, draw_heavy_frame, draw_pane_rule, fit_clauses,
     styled_piece,
 };
-use planwright_drafting::goal_reading::read_goal;
+use planwright_drafting::goal_reading::{GoalReading, read_goal};
 use planwright_model::requests::KIND_QUESTION;
 use planwright_model::{
     Choice, ChoiceAction, LeverChange, PlanQuestion, Request, RequestKind, ScheduleRelaxation,
@@ -34,6 +35,9 @@ const KEY_EFFECT: usize = 24;
 
 /// The longest assumption, in columns, that is said once more beside its key.
 const LONGEST_ASSUMED: usize = 60;
+
+/// Rows that a question keeps of a small card: the question, its reason, the answers around the cursor.
+const LEAST_LINES: u16 = 4;
 
 /// How many dates that can't hold are named.
 const MOST_BROKEN: usize = 2;
@@ -257,12 +261,15 @@ pub(super) fn goal_reading_lines(
 ) -> Vec<CardLine> {
     let mut lines = Vec::new();
     let Some(question) = only_question(request) else { return lines };
-    let mut reading = read_goal(&shown.state.planning.goal, shown.today);
-    if question.key == KIND_QUESTION {
+    let reading = match question.key == KIND_QUESTION {
+        false => goal_lines(shown.state, shown.today),
         // What is asked is not known yet.
-        reading.kind = None;
-    }
-    for (label, text) in reading.labeled_lines() {
+        true => {
+            let reading = read_goal(&shown.state.planning.goal, shown.today);
+            GoalReading { kind: None, ..reading }.labeled_lines()
+        }
+    };
+    for (label, text) in reading {
         let label = match label {
             "" => "Note",
             "Read" => "From the goal",
@@ -377,6 +384,19 @@ pub(super) struct ChoiceCardAreas {
     pub(super) keys: Rect,
 }
 
+/// A card of the past, which nobody answers: the question has all of it.
+fn past_card_areas(area: Rect) -> ChoiceCardAreas {
+    let top = 1.min(area.height);
+    let lines = Rect {
+        x: area.x + 1.min(area.width),
+        y: area.y + top,
+        width: area.width.saturating_sub(2),
+        height: area.height - top,
+    };
+    let nothing = Rect { y: area.bottom(), height: 0, ..area };
+    ChoiceCardAreas { lines, text: nothing, keys: nothing }
+}
+
 /// The keys are always whole; what does not fit of the list scrolls.
 pub(super) fn choice_card_areas(area: Rect, request: &Request, lines: usize) -> ChoiceCardAreas {
     let top = 1.min(area.height);
@@ -384,6 +404,9 @@ pub(super) fn choice_card_areas(area: Rect, request: &Request, lines: usize) -> 
     let keys = key_rows(body.width, request).min(body.height);
     let text = if takes_words(request) { 4 } else { 0 };
     let text = text.min(body.height - keys);
+    // The question goes before the line for own words, which opens when it is typed into.
+    let least = LEAST_LINES.min(lines as u16);
+    let text = if body.height - keys - text < least { 0 } else { text };
     let room = body.height - keys - text;
     let height = room.min((lines as u16).max(1));
     let lines =
@@ -483,7 +506,11 @@ pub(super) fn draw_choice_card(
         &[styled_piece(name, asks)],
         &[styled_piece(title, style)],
     );
-    let parts = choice_card_areas(area, request, cx.card.lines.len());
+    let parts = if kind.past {
+        past_card_areas(area)
+    } else {
+        choice_card_areas(area, request, cx.card.lines.len())
+    };
     super::draw::draw_lines(parts.lines, buf, cx);
     draw_text_box(parts.text, request, buf, cx);
     draw_keys(parts.keys, request, buf, cx);

@@ -19,6 +19,7 @@ use planwright_text::{
     RevealedText, clean_text, display_width, reveal_segments, wrap_exact, wrap_words,
 };
 
+use super::agent_message::message_lines;
 use super::choice_card;
 use super::parts::{confidence, drafts};
 use super::plan_card::{self, is_plan_card};
@@ -65,6 +66,8 @@ pub(crate) struct CardCache {
     pub(crate) is_revised: bool,
     /// Rows that the lines have on the screen.
     pub(crate) room: usize,
+    /// How many of the lines are what the agent says.
+    pub(crate) message: u16,
 }
 
 impl CardCache {
@@ -85,6 +88,8 @@ impl CardCache {
             self.lines = card_lines(request, shown, width.max(10), &mut self.choices);
             self.reading = choice_card::goal_reading_lines(request, shown, width.max(10));
             self.signs = change_signs(shown);
+            let said = message_lines(&shown.state.planning, width.max(10));
+            self.message = u16::try_from(said.len()).unwrap_or(u16::MAX);
         }
         self.is_revised = shown.changes.is_some_and(|changes| changes.total() > 0);
         self.room = room;
@@ -199,6 +204,11 @@ fn choice_card_content(
     choices: &mut Vec<usize>,
 ) -> Vec<CardLine> {
     let mut lines = choice_card::choice_card_lines(request, shown, width, choices);
+    let said = message_lines(&shown.state.planning, width);
+    if !said.is_empty() {
+        lines.push(Vec::new());
+        lines.extend(said);
+    }
     if shown.terms {
         let judged = request_judgment(request, shown.state);
         lines.extend(

@@ -3,6 +3,7 @@
 //! Nothing here answers: a key in the panel becomes a command in the session screen, and only once the request was on
 //! the screen for a moment and its last line was seen.
 
+mod agent_message;
 mod answers;
 mod choice_card;
 mod closed;

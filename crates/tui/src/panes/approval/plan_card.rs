@@ -5,6 +5,7 @@ use jiff::civil::Date;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::agent_message::{MOST_MESSAGE_LINES, message_lines};
 use super::answers::{AnswerRow, answer_rows};
 use super::content::{CardCache, CardLine, CardSource};
 use super::parts::confidence;
@@ -67,7 +68,7 @@ pub(crate) fn plan_card_areas(area: Rect, request: &Request, revised: bool) -> P
 /// Rows that all of a card takes, for so many lines of facts.
 pub(crate) fn plan_card_rows(width: u16, card: &CardCache, request: &Request) -> u16 {
     let air = u16::from(width >= TWO_COLUMNS);
-    let lines = (card.lines.len() as u16).min(MOST_FACTS);
+    let lines = (card.lines.len() as u16).min(MOST_FACTS + card.message.min(MOST_MESSAGE_LINES));
     1 + lines + air + key_rows(width, request, card.is_revised)
 }
 
@@ -98,7 +99,7 @@ pub(super) fn plan_fact_lines(
         policy: &policy,
         today: shown.today,
     });
-    let mut lines: Vec<CardLine> = Vec::new();
+    let mut lines = message_lines(&state.planning, width);
     // On a narrow screen what changed goes before what stays as it was.
     let is_narrow = width < usize::from(TWO_COLUMNS) - 4;
     let is_left_out = |fact: &&PlanFact| {
@@ -332,6 +333,9 @@ fn draw_key_columns(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneCo
         [left, right].map(|rows| rows.into_iter().map(card_key).collect());
     if columns[1].is_empty() {
         columns[1] = edit_keys(cx);
+    } else if cx.can_act && cx.state.desk.submission.is_some() {
+        let words = "on a row; Tab: on a line of the text".to_owned();
+        columns[1].push((KeyAction::Comment, "comment".to_owned(), words, false));
     }
     let half = area.width / 2;
     let areas =

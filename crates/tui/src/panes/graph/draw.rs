@@ -185,11 +185,15 @@ fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         return;
     }
     let text = match cx.mode.is_past() {
-        _ if cx.graph.is_layout_deferred() => "laying it out",
-        true => "No plan at this moment.",
-        false => "No plan yet. It appears here once it is drafted.",
+        _ if cx.graph.is_layout_deferred() => "laying it out".to_owned(),
+        true => "No plan at this moment.".to_owned(),
+        false if cx.state.desk.is_ticket() => {
+            let agent = planwright_text::clean_line(cx.state.desk.agent_name());
+            format!("{agent} asks without a plan.")
+        }
+        false => "No plan yet. It appears here once it is drafted.".to_owned(),
     };
-    ScreenLine::new(buf, row).skip(2).put(text, cx.style(ThemeRole::Dim));
+    ScreenLine::new(buf, row).skip(2).put(&text, cx.style(ThemeRole::Dim));
 }
 
 /// The line about the selected task, at the bottom of the pane.

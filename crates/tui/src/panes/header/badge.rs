@@ -39,6 +39,8 @@ impl SessionBadge {
         let yours = state.tasks.is_only_person_left() || state.tasks.is_persons_plan();
         match state.run.phase {
             _ if state.plan.abandoned => Self::Stopped,
+            // An agent that asks without a plan works elsewhere.
+            _ if state.desk.is_ticket() && state.plan.current.is_none() => Self::Watch,
             // Another program's agent runs it, until it has reported every task.
             _ if state.is_carried_out_elsewhere() => match state.status() {
                 SessionStatus::Done | SessionStatus::Failed => Self::Done,

@@ -38,6 +38,13 @@ struct PlanCacheKey {
     schedule: Option<Arc<Schedule>>,
     /// Changes with remarks and locks.
     visible: Option<Timestamp>,
+    /// Remarks on lines of a submitted plan, and how many of them are settled.
+    line_comments: (usize, usize),
+}
+
+fn count_line_comments(state: &SessionState) -> (usize, usize) {
+    let comments = &state.desk.line_comments;
+    (comments.len(), comments.iter().filter(|comment| comment.outcome.is_some()).count())
 }
 
 impl PlanCacheKey {
@@ -49,6 +56,7 @@ impl PlanCacheKey {
             roadmap: state.planning.roadmap.clone(),
             schedule: state.planning.schedule.clone(),
             visible: state.planning.last_visible,
+            line_comments: count_line_comments(state),
         }
     }
 
@@ -63,6 +71,7 @@ impl PlanCacheKey {
         let planning = &state.planning;
         self.hash.as_ref() == state.plan.current.as_ref().map(|revision| &revision.hash)
             && self.visible == planning.last_visible
+            && self.line_comments == count_line_comments(state)
             && is_same_draft(self.sketch.as_ref(), planning.sketch.as_ref())
             && is_same_draft(self.outline.as_ref(), planning.outline.as_ref())
             && is_same_draft(self.roadmap.as_ref(), planning.roadmap.as_ref())
@@ -386,8 +395,9 @@ impl PlanCache {
 
     /// The first and last row on the screen, counted from 1, and how many there are.
     pub(crate) fn rows_on_screen(&self, room: usize) -> (usize, usize, usize) {
-        let is_row =
-            |line: &&OutlineLine| matches!(line, OutlineLine::Row(_) | OutlineLine::Removed(_));
+        let is_row = |line: &&OutlineLine| {
+            matches!(line, OutlineLine::Row(_) | OutlineLine::Removed { part: 0, .. })
+        };
         let before = self.lines.iter().take(self.top).filter(is_row).count();
         let shown = self.lines.iter().skip(self.top).take(room).filter(is_row).count();
         (before + 1, before + shown, self.lines.iter().filter(is_row).count())

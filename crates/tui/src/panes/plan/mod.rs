@@ -7,6 +7,7 @@ pub(crate) mod gantt;
 pub(crate) mod outline;
 mod outline_columns;
 mod outline_lines;
+mod outline_when;
 mod rows;
 mod table;
 mod task_pane;

@@ -6,10 +6,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::outline_columns::{WhenForm, fit_time_text, fit_when_text};
+use super::outline_columns::{fit_time_text, fit_when_text};
 use super::outline_lines::{
-    OutlineLine, OutlineSource, RowDetailKind, command_beside, detail_texts,
+    OutlineLine, OutlineSource, RowDetailKind, command_beside, detail_texts, note_beside,
+    title_lines,
 };
+use super::outline_when::WhenForm;
 use super::row_glyph;
 use crate::pane_context::PaneContext;
 use crate::plan_text::{PlanRowChange, PlanRowKind, PlanTextRow};
@@ -17,6 +19,9 @@ use crate::row_editor::draw_editor_line;
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, format_counted};
 use planwright_text::display_width;
+
+/// Stands beside a row that is as it was before, where there is room; the sign in the margin says the same.
+const PUT_BACK: &str = "put back by you";
 
 /// The part of the pane below its rule.
 pub(crate) fn outline_body(area: Rect) -> Rect {
@@ -41,7 +46,7 @@ pub(super) fn draw_outline(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let row = Rect { y, height: 1, ..list };
         match *line {
             OutlineLine::Row(at) => draw_row(at, row, today, buf, cx),
-            OutlineLine::Removed(at) => draw_removed(at, row, today, buf, cx),
+            OutlineLine::Removed { at, part } => draw_removed(at, part, row, today, buf, cx),
             OutlineLine::Editor { row: at, part } => {
                 if let Some(editor) = &cx.ui.row_editor {
                     let depth = cx.plan.text.get(at).map_or(0, |text| text.depth);
@@ -175,17 +180,32 @@ fn draw_title(at: usize, text: &PlanTextRow, row: Rect, buf: &mut Buffer, cx: &P
         ..room
     };
     let mut line = ScreenLine::new(buf, area);
-    if is_phase && text.depth == 0 {
+    if text.has_number() {
         line.put(&format!("{} ", text.number), cx.style(ThemeRole::Dim));
     }
-    line.put(&text.title, style);
-    if let Some(command) = command_beside(source(cx, usize::from(row.width)), text) {
+    let first = title_lines(columns, text).swap_remove(0);
+    line.put(&first, style);
+    put_title_notes(&mut line, at, text, usize::from(row.width), cx);
+}
+
+/// What stands beside a title: its time of day, its command, that it was put back, how much of it is folded.
+fn put_title_notes(
+    line: &mut ScreenLine<'_>,
+    at: usize,
+    text: &PlanTextRow,
+    width: usize,
+    cx: &PaneContext<'_>,
+) {
+    if let Some(note) = note_beside(source(cx, width), text) {
+        line.skip(2).put(&note, cx.style(ThemeRole::Dim));
+    }
+    if let Some(command) = command_beside(source(cx, width), text) {
         line.skip(2).put(&command, cx.style(ThemeRole::RiskExecute));
     }
-    if cx.state.planning.put_back.contains(&text.id) {
-        line.skip(2).put("put back by you", cx.style(ThemeRole::Dim));
+    if cx.state.planning.put_back.contains(&text.id) && line.cells_left() >= PUT_BACK.len() + 2 {
+        line.skip(2).put(PUT_BACK, cx.style(ThemeRole::Dim));
     }
-    if is_phase && cx.ui.view.folded.contains(&text.id) {
+    if text.kind == PlanRowKind::Phase && cx.ui.view.folded.contains(&text.id) {
         let rows = &cx.plan.rows.all[at];
         let below = rows.end.saturating_sub(at + 1);
         line.skip(2)
@@ -227,15 +247,26 @@ fn draw_columns(
     }
 }
 
-fn draw_removed(at: usize, row: Rect, today: Date, buf: &mut Buffer, cx: &PaneContext<'_>) {
+fn draw_removed(
+    at: usize,
+    part: usize,
+    row: Rect,
+    today: Date,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
     let removed = cx.plan.changes.as_ref().and_then(|changes| changes.removed.get(at));
     let Some((_, text)) = removed else { return };
     let style = cx.style(ThemeRole::DiffRemoved);
-    put_at(buf, row, 2, "-", cx.theme.bold_style(ThemeRole::DiffRemoved));
     let columns = cx.plan.columns;
-    let start = columns.title_start(text);
     let area = Rect { width: (columns.title_end as u16).min(row.width), ..row };
-    put_at(buf, area, start, &text.title, style);
+    let lines = title_lines(columns, text);
+    let title = lines.get(part).map_or("", String::as_str);
+    put_at(buf, area, columns.title_start(text), title, style);
+    if part > 0 {
+        return;
+    }
+    put_at(buf, row, 2, "-", cx.theme.bold_style(ThemeRole::DiffRemoved));
     let width = usize::from(row.width);
     if columns.time > 0 {
         put_right_at(buf, row, time_end(cx, width), &text.time_text(), cx.style(ThemeRole::Dim));
@@ -260,11 +291,33 @@ fn draw_detail(
     let width = usize::from(row.width);
     let lines = detail_texts(source(cx, width), text, kind);
     let Some(line) = lines.get(part) else { return };
+    if kind == RowDetailKind::Title {
+        return draw_title_rest(text, line, row, buf, cx);
+    }
     let role = match kind {
+        RowDetailKind::Title => ThemeRole::Text,
         RowDetailKind::Command | RowDetailKind::Check(_) => ThemeRole::RiskExecute,
         RowDetailKind::Comment(_) => ThemeRole::Text,
         RowDetailKind::Was => ThemeRole::DiffRemoved,
-        RowDetailKind::DoneWhen | RowDetailKind::After => ThemeRole::Dim,
+        RowDetailKind::When | RowDetailKind::DoneWhen | RowDetailKind::After => ThemeRole::Dim,
     };
     put_at(buf, row, cx.plan.columns.title_start(text), line, cx.style(role));
+}
+
+/// A further line of a title, selected with its row.
+fn draw_title_rest(
+    text: &PlanTextRow,
+    line: &str,
+    row: Rect,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    if cx.ui.graph.selected.as_ref() == Some(&text.id) {
+        buf.set_style(row, cx.style(ThemeRole::Selection));
+    }
+    let number = if text.has_number() { display_width(&text.number) + 1 } else { 0 };
+    let is_phase = text.kind == PlanRowKind::Phase;
+    let style =
+        if is_phase { cx.theme.bold_style(ThemeRole::Text) } else { cx.style(ThemeRole::Text) };
+    put_at(buf, row, cx.plan.columns.title_start(text) + number, line, style);
 }

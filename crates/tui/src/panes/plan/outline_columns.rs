@@ -2,7 +2,8 @@
 
 use jiff::civil::Date;
 
-use crate::plan_text::{DaySpan, DraftComparison, PlanRowKind, PlanTextRow};
+use super::outline_when::{WhenForm, range_text, when_text};
+use crate::plan_text::{DraftComparison, PlanTextRow};
 use planwright_text::{display_width, units};
 
 /// Titles get at least so many cells before another column is shown.
@@ -11,17 +12,6 @@ const LEAST_TITLE: usize = 40;
 const ROOMY_TITLE: usize = 64;
 /// From this width on rows are indented further, with a column of their own for locks.
 const ROOMY: usize = 100;
-
-/// How much of the days is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum WhenForm {
-    #[default]
-    Hidden,
-    /// `19 Nov`, `19 → 21 Nov`.
-    Short,
-    /// `Tue 24 – Sat 28 Nov`; without weekdays where a row has more to say than the column holds.
-    Full,
-}
 
 /// Where the columns of the outline are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,11 +66,17 @@ impl OutlineColumns {
             has_time && (*form != WhenForm::Hidden || widths.short == 0)
         };
         let whole = shapes.iter().filter(is_dated).find_map(|shape| fit_shape(*shape, ROOMY_TITLE));
+        // What a revision moved says more than times that are as before; one that changed stands under its row.
+        let moved = || {
+            let is_compared = changes.is_some() && widths.short > 0;
+            let short = (0, 0, WhenForm::Short);
+            is_compared.then(|| fit_shape(short, ROOMY_TITLE)).flatten()
+        };
         // A name that stands in every row says nothing that titles should be cut for.
         let tells = |(who, ..): &&(usize, usize, WhenForm)| *who == 0 || !widths.is_one_person;
         let cut = || shapes.iter().filter(tells).find_map(|shape| fit_shape(*shape, LEAST_TITLE));
         let nothing = (0, 0, WhenForm::Hidden);
-        whole.or_else(cut).or_else(|| fit_shape(nothing, 0)).unwrap_or_default()
+        whole.or_else(moved).or_else(cut).or_else(|| fit_shape(nothing, 0)).unwrap_or_default()
     }
 
     /// Where the title of a row begins.
@@ -141,7 +137,8 @@ impl ColumnWidths {
             widths.short =
                 widths.short.max(display_width(&when_text(row, changes, WhenForm::Short, today)));
             full_texts.push(display_width(&when_text(row, changes, WhenForm::Full, today)));
-            widths.least_full = widths.least_full.max(display_width(&range_text(row, changes)));
+            widths.least_full =
+                widths.least_full.max(display_width(&range_text(row, changes, today)));
         }
         full_texts.sort_unstable();
         widths.full = full_texts.last().copied().unwrap_or(0);
@@ -191,52 +188,7 @@ pub(crate) fn fit_when_text(
 ) -> String {
     let text = when_text(row, changes, columns.form, today);
     let is_short = columns.form != WhenForm::Full || display_width(&text) <= columns.when;
-    if is_short { text } else { range_text(row, changes) }
-}
-
-/// When a row is planned without weekdays, and was in the draft before.
-fn range_text(row: &PlanTextRow, changes: Option<&DraftComparison>) -> String {
-    let Some(days) = row.days else { return String::new() };
-    match moved_days(row, changes) {
-        None => days.short_range(),
-        Some((was, now)) => {
-            let text = was.short_change_text(now);
-            if row.kind == PlanRowKind::Phase { format!("ends {text}") } else { text }
-        }
-    }
-}
-
-/// The days before and now of a row that moved; of a phase its last days.
-fn moved_days(row: &PlanTextRow, changes: Option<&DraftComparison>) -> Option<(DaySpan, DaySpan)> {
-    let days = row.days?;
-    let was = changes.and_then(|changes| changes.before.get(&row.id)).and_then(|was| was.days)?;
-    let (was, now) = match row.kind {
-        PlanRowKind::Phase => (was.end_day(), days.end_day()),
-        _ => (was, days),
-    };
-    (was != now).then_some((was, now))
-}
-
-/// When a row is planned, and was in the draft before. Of a phase that moved only its end is said.
-pub(crate) fn when_text(
-    row: &PlanTextRow,
-    changes: Option<&DraftComparison>,
-    form: WhenForm,
-    today: Date,
-) -> String {
-    let Some(days) = row.days else { return String::new() };
-    match (moved_days(row, changes), form) {
-        (_, WhenForm::Hidden) => String::new(),
-        (None, WhenForm::Short) => days.short_text(),
-        (None, WhenForm::Full) => days.text(today),
-        (Some((was, now)), form) => {
-            let text = match form {
-                WhenForm::Full => was.change_text(now, today),
-                _ => was.short_change_text(now),
-            };
-            if row.kind == PlanRowKind::Phase { format!("ends {text}") } else { text }
-        }
-    }
+    if is_short { text } else { range_text(row, changes, today) }
 }
 
 #[cfg(test)]

@@ -1,15 +1,23 @@
 //! Which lines the outline has: a row each, under it what makes it done, its command, remarks and what it was called.
 
 use super::outline_columns::OutlineColumns;
+use super::outline_when::WhenForm;
 use crate::plan_text::{DraftComparison, PlanRowChange, PlanRowKind, PlanTextRow};
 use crate::row_editor::EDITOR_LINES;
 use planwright_text::{display_width, reveal_hidden, wrap_exact, wrap_words};
 
+/// Titles are broken into lines of so many cells at least.
+const MIN_TITLE: usize = 8;
+
 /// What stands under a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowDetailKind {
+    /// What its title has left that does not fit into the column.
+    Title,
     /// Its title in the draft before.
     Was,
+    /// What the column of days has no room for.
+    When,
     DoneWhen,
     /// The command word for word.
     Command,
@@ -23,8 +31,11 @@ pub(crate) enum RowDetailKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutlineLine {
     Row(usize),
-    /// A row of the draft before that is gone.
-    Removed(usize),
+    /// A row of the draft before that is gone; its title may take several lines.
+    Removed {
+        at: usize,
+        part: usize,
+    },
     /// One line of the editor of a row.
     Editor {
         row: usize,
@@ -43,7 +54,7 @@ impl OutlineLine {
     pub(crate) fn row(self) -> Option<usize> {
         match self {
             Self::Row(row) | Self::Detail { row, .. } | Self::Editor { row, .. } => Some(row),
-            Self::Removed(_) => None,
+            Self::Removed { .. } => None,
         }
     }
 }
@@ -98,12 +109,15 @@ pub(crate) fn outline_lines(
             continue;
         }
         lines.push(OutlineLine::Row(*row));
+        push_title_rest(&mut lines, source, *row);
+        if note_beside(source, text).is_none() && when_note(source, text).is_some() {
+            lines.push(OutlineLine::Detail { row: *row, kind: RowDetailKind::When, part: 0 });
+        }
         for kind in detail_kinds(source, text, selected == Some(*row)) {
             let parts = detail_texts(source, text, kind).len();
             lines.extend((0..parts).map(|part| OutlineLine::Detail { row: *row, kind, part }));
         }
-        let removed = source.changes.map(|changes| changes.removed.as_slice()).unwrap_or_default();
-        push_removed(&mut lines, removed, Some(&text.id));
+        push_removed(&mut lines, source, Some(&text.id));
         let next = shown.get(at + 1).and_then(|next| source.text.get(*next));
         if let Some(EditorPlace::After(anchor)) = source.editor
             && let Some(held) = source.text.get(anchor).map(|anchor| anchor.depth)
@@ -117,17 +131,37 @@ pub(crate) fn outline_lines(
     lines
 }
 
+/// The lines of a title after its first.
+fn push_title_rest(lines: &mut Vec<OutlineLine>, source: OutlineSource<'_>, row: usize) {
+    let kind = RowDetailKind::Title;
+    let parts = source.text.get(row).map_or(0, |text| detail_texts(source, text, kind).len());
+    lines.extend((0..parts).map(|part| OutlineLine::Detail { row, kind, part }));
+}
+
 /// The rows that stood after a row in the draft before and are gone; one may have stood after another.
 fn push_removed(
     lines: &mut Vec<OutlineLine>,
-    removed: &[(Option<planwright_model::TaskId>, PlanTextRow)],
+    source: OutlineSource<'_>,
     after: Option<&planwright_model::TaskId>,
 ) {
+    let removed = source.changes.map(|changes| changes.removed.as_slice()).unwrap_or_default();
     let mut last = after;
     while let Some(at) = removed.iter().position(|(before, _)| before.as_ref() == last) {
-        lines.push(OutlineLine::Removed(at));
+        let parts = title_lines(source.columns, &removed[at].1).len();
+        lines.extend((0..parts).map(|part| OutlineLine::Removed { at, part }));
         last = Some(&removed[at].1.id);
     }
+}
+
+/// The title of a row in as many lines as its column needs: nothing that is decided on is cut.
+pub(crate) fn title_lines(columns: OutlineColumns, row: &PlanTextRow) -> Vec<String> {
+    let number = if row.has_number() { display_width(&row.number) + 1 } else { 0 };
+    let room = columns.title_end.saturating_sub(columns.title_start(row) + number);
+    let lines = wrap_words(&row.title, room.max(MIN_TITLE), 0);
+    if lines.is_empty() {
+        return vec![String::new()];
+    }
+    lines.into_iter().map(std::borrow::Cow::into_owned).collect()
 }
 
 fn detail_kinds(
@@ -141,7 +175,10 @@ fn detail_kinds(
     let all = matches!(source.level, RowDetailLevel::Compact | RowDetailLevel::All);
     let mut kinds = Vec::new();
     let was = source.changes.and_then(|changes| changes.before.get(&row.id));
-    if was.is_some_and(|was| was.title != row.title) {
+    let has_hidden_time =
+        |was: &PlanTextRow| source.columns.time == 0 && was.minutes != row.minutes;
+    let is_task = row.kind == PlanRowKind::Task;
+    if was.is_some_and(|was| was.title != row.title || is_task && has_hidden_time(was)) {
         kinds.push(RowDetailKind::Was);
     }
     if row.kind == PlanRowKind::Task && (all || selected) && !row.done_when.is_empty() {
@@ -158,12 +195,26 @@ fn detail_kinds(
     kinds
 }
 
+/// The time of day or the rhythm of a row, where its column shows days alone.
+fn when_note(source: OutlineSource<'_>, row: &PlanTextRow) -> Option<String> {
+    row.when_note().filter(|_| source.columns.form != WhenForm::Full)
+}
+
+/// The same beside its title, where all of it fits there.
+pub(crate) fn note_beside(source: OutlineSource<'_>, row: &PlanTextRow) -> Option<String> {
+    let note = when_note(source, row)?;
+    let end = source.columns.title_start(row) + display_width(&row.title) + 2;
+    (end + display_width(&note) <= source.columns.title_end && row.command.is_none())
+        .then_some(note)
+}
+
 /// The command beside its title, where all of it fits there.
 pub(crate) fn command_beside(source: OutlineSource<'_>, row: &PlanTextRow) -> Option<String> {
     let command = row.command.as_deref()?;
     let shown = reveal_hidden(command);
     let start = source.columns.title_start(row) + display_width(&row.title) + 2;
-    let fits = start + 2 + display_width(&shown) + 2 <= source.columns.title_end;
+    let fits = start + 2 + display_width(&shown) + 2 <= source.columns.title_end
+        && title_lines(source.columns, row).len() == 1;
     let plain = !command.contains('\n') && shown == command;
     let beside = matches!(source.level, RowDetailLevel::Selected | RowDetailLevel::Compact);
     (beside && fits && plain).then(|| format!("$ {command}"))
@@ -180,6 +231,8 @@ pub(crate) fn detail_texts(
         wrap_words(&text, room, 0).into_iter().map(std::borrow::Cow::into_owned).collect()
     };
     match kind {
+        RowDetailKind::Title => title_lines(source.columns, row).split_off(1),
+        RowDetailKind::When => when_note(source, row).into_iter().collect(),
         RowDetailKind::DoneWhen => wrap(row.done_when_text()),
         RowDetailKind::After => wrap(row.after_text()),
         RowDetailKind::Command => {
@@ -207,8 +260,11 @@ pub(crate) fn detail_texts(
 fn was_text(was: &PlanTextRow, row: &PlanTextRow, columns: OutlineColumns) -> String {
     let change = format!("{} → {}", was.time_text(), row.time_text());
     let has_no_room = was.minutes != row.minutes && columns.time < display_width(&change);
-    let time = if has_no_room { format!(", {change}") } else { String::new() };
-    format!("was \"{}\"{time}", was.title)
+    match (was.title == row.title, has_no_room) {
+        (true, _) => change,
+        (false, true) => format!("was \"{}\", {change}", was.title),
+        (false, false) => format!("was \"{}\"", was.title),
+    }
 }
 
 fn command_lines(first: &str, command: &str, room: usize) -> Vec<String> {

@@ -77,7 +77,7 @@ fn task_lines(text: &PlanTextRow, cx: &PaneContext<'_>) -> Vec<(&'static str, St
     let checks = planwright_text::reveal_hidden(&text.checks.join("\n"));
     let mut lines = vec![
         ("Who", who.join(" · "), ThemeRole::Text),
-        ("When", text.days.map(|days| days.text(today)).unwrap_or_default(), ThemeRole::Text),
+        ("When", text.when_text(today), ThemeRole::Text),
         ("After", text.after.join(", "), ThemeRole::Text),
         ("Unlocks", unlocks.join(", "), ThemeRole::Text),
         ("Runs", command, ThemeRole::RiskExecute),
