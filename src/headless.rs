@@ -527,6 +527,7 @@ fn shows_details(kind: &RequestKind) -> bool {
         RequestKind::Permission { .. }
             | RequestKind::InDoubt { .. }
             | RequestKind::ChangeReview { .. }
+            | RequestKind::AppliedCheck { .. }
             | RequestKind::AgentQuestion { .. }
             | RequestKind::PartlyDone { .. }
     )
@@ -567,6 +568,9 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
             }
             RequestKind::ChangeReview { .. } => {
                 "apply, discard or send them back on a screen, or with `planwright answer`; --yes does not apply changes"
+            }
+            RequestKind::AppliedCheck { .. } => {
+                "decide on a screen, or with `planwright answer`; --yes accepts nothing here"
             }
             RequestKind::Cap { .. } => "raise it on a screen, or with `planwright answer`",
             RequestKind::Questions { ref questions } if asks_kind(questions) => {

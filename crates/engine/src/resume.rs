@@ -131,8 +131,14 @@ pub fn resume_events(
     let mut next_request = state.requests.next_id();
     for task in 0..state.tasks.len() {
         let is_over = state.is_answered(task) || state.is_in_review(task);
-        if state.tasks.row(task).is_at_work() && !is_over {
+        let row = state.tasks.row(task);
+        if row.is_at_work() && !is_over {
             events.extend(interrupted_events(state, leftovers, task, &mut next_request));
+        } else if let Some(cut_off) = row.call.as_ref().filter(|_| is_over) {
+            // A check of applied changes; the driver makes it again.
+            let given_up = CallOutcome::GivenUp;
+            let concluded = CallEvent::concluded_without_output(cut_off.call.clone(), given_up);
+            events.push(concluded.into());
         }
     }
     if take_up == ResumeMode::Continue

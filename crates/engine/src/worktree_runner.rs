@@ -6,7 +6,9 @@ use std::sync::Arc;
 use planwright_agents::WorktreeNotice;
 use planwright_model::event::{DiscardCause, WorktreeEvent};
 use planwright_model::request::RequestDetail;
-use planwright_model::{AppliedFile, Category, Digest, ExecutionFailure, TaskId, WorktreeOverlap};
+use planwright_model::{
+    AppliedFile, ApplyConflict, Category, Digest, ExecutionFailure, TaskId, WorktreeOverlap,
+};
 use planwright_state::TaskWorktree;
 use planwright_text::Redactor;
 use planwright_tools::Workspace;
@@ -23,6 +25,8 @@ pub enum WorktreeAction {
     Apply,
     /// Restores the files that were applied.
     Undo,
+    /// Deletes what only a copy that is still worked in needs.
+    RemoveTrees,
     /// Deletes the copy.
     Remove,
 }
@@ -149,7 +153,7 @@ impl WorktreeRunner {
                 self.review((task, attempt), copy, elapsed_ms).await;
             }
             WorktreeAction::Apply => {
-                let outcome = self.apply(task, copy, &known.files).await;
+                let outcome = self.apply(task, copy, known).await;
                 self.port.record(outcome);
             }
             WorktreeAction::Undo => {
@@ -161,8 +165,10 @@ impl WorktreeRunner {
                     Err(conflicts) => WorktreeEvent::UndoFailed { task, conflicts },
                 });
             }
-            WorktreeAction::Remove => {
-                if let Err(error) = run_blocking(move || copy.remove()).await {
+            WorktreeAction::Remove | WorktreeAction::RemoveTrees => {
+                let whole = action == WorktreeAction::Remove;
+                let remove = move || if whole { copy.remove() } else { copy.remove_trees() };
+                if let Err(error) = run_blocking(remove).await {
                     tracing::warn!(%error, "the copy of a task cannot be deleted");
                 }
             }
@@ -197,57 +203,59 @@ impl WorktreeRunner {
     }
 
     /// Writes the changes to the workspace once what is about to be written is durable.
-    async fn apply(
-        &self,
-        task: &TaskId,
-        copy: Worktree,
-        intended: &[AppliedFile],
-    ) -> WorktreeEvent {
+    async fn apply(&self, task: &TaskId, copy: Worktree, known: &TaskWorktree) -> WorktreeEvent {
         let failed = |error: String| WorktreeEvent::ApplyFailed {
             task: task.clone(),
             conflicts: Vec::new(),
             error: Some(self.redactor.redact(&error).into_owned()),
         };
-        let files = if intended.is_empty() {
+        let (files, moved) = if known.files.is_empty() {
             match self.plan_files(&copy).await {
-                Ok(Ok(files)) => files,
-                Ok(Err(conflicts)) => {
-                    let task = task.clone();
+                Ok((Ok(files), moved)) => (files, moved),
+                Ok((Err(conflicts), _)) => {
+                    let (task, conflicts) = (task.clone(), self.redact_conflicts(conflicts));
                     return WorktreeEvent::ApplyFailed { task, conflicts, error: None };
                 }
                 Err(error) => return failed(error.to_string()),
             }
         } else {
-            intended.to_vec()
+            (known.files.clone(), known.moved)
         };
-        let intent = WorktreeEvent::ApplyIntended { task: task.clone(), files: files.clone() };
+        let intent =
+            WorktreeEvent::ApplyIntended { task: task.clone(), files: files.clone(), moved };
         if let Err(error) = self.port.commit_worktree(intent).await {
             return failed(error);
         }
-        let (workspace, own) = (Arc::clone(&self.workspace), copy.clone());
+        let workspace = Arc::clone(&self.workspace);
         let task = task.clone();
-        match run_blocking(move || own.apply(&files, &workspace)).await {
-            Ok(()) => {
-                // Only the saved versions are needed from now on.
-                if let Err(error) = run_blocking(move || copy.remove_trees()).await {
-                    tracing::warn!(%error, "the copy of a task cannot be deleted");
-                }
-                WorktreeEvent::Applied { task }
-            }
+        match run_blocking(move || copy.apply(&files, &workspace)).await {
+            Ok(()) => WorktreeEvent::Applied { task },
             Err(conflicts) => WorktreeEvent::ApplyFailed { task, conflicts, error: None },
         }
     }
 
+    /// What applying writes or what stands in its way, and whether the workspace is no longer what the copy began with.
     async fn plan_files(
         &self,
         copy: &Worktree,
-    ) -> Result<Result<Vec<AppliedFile>, Vec<planwright_model::ApplyConflict>>, WorktreeError> {
+    ) -> Result<(Result<Vec<AppliedFile>, Vec<ApplyConflict>>, bool), WorktreeError> {
         let (workspace, copy) = (Arc::clone(&self.workspace), copy.clone());
-        run_blocking(move || match copy.plan_apply(&workspace)? {
-            ApplyPlan::Ready(edits) => Ok(Ok(copy.save_plan(&edits)?)),
-            ApplyPlan::Conflicts(conflicts) => Ok(Err(conflicts)),
+        run_blocking(move || {
+            let moved = copy.has_workspace_moved(workspace.root())?;
+            let planned = match copy.plan_apply(&workspace)? {
+                ApplyPlan::Ready(edits) => Ok(copy.save_plan(&edits)?),
+                ApplyPlan::Conflicts(conflicts) => Err(conflicts),
+            };
+            Ok((planned, moved))
         })
         .await
+    }
+
+    fn redact_conflicts(&self, mut conflicts: Vec<ApplyConflict>) -> Vec<ApplyConflict> {
+        for hunk in conflicts.iter_mut().flat_map(|conflict| &mut conflict.hunks) {
+            *hunk = self.redactor.redact(hunk).into_owned();
+        }
+        conflicts
     }
 }
 

@@ -119,7 +119,8 @@ pub use step::{ReActStep, ReActTrace, StepAction};
 pub use step_metadata::{PrdvPhase, StepMetadata, StepRole};
 pub use task::{ExitCriterion, NodeOrigin, RepeatPolicy, RunKind, SandboxChoice, TaskNode};
 pub use task_changes::{
-    AppliedFile, ApplyConflict, ChangeProposal, ProposedFile, ProposedFileKind, WorktreeOverlap,
+    AppliedFile, ApplyConflict, ChangeProposal, FailedCheck, ProposedFile, ProposedFileKind,
+    WorktreeOverlap,
 };
 pub use task_hold::{StartTimeCause, TaskHold};
 pub use task_run_options::{

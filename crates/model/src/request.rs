@@ -75,6 +75,8 @@ pub enum RequestKind {
     PartlyDone { task: TaskId },
     /// Whether what a task changed in its own copy is applied.
     ChangeReview { task: TaskId, attempt: u32 },
+    /// What becomes of applied changes with which checks fail in the workspace.
+    AppliedCheck { task: TaskId, attempt: u32 },
     /// Whether a provider's key may be used.
     Consent { provider: String },
     /// The model gave nothing usable.
@@ -182,6 +184,8 @@ pub enum ChoiceAction {
     MergeChanges,
     /// Delete the copy; the task fails.
     DiscardChanges,
+    /// Take applied changes out of the workspace again; the task fails.
+    UndoChanges,
     /// Use the provider from now on.
     UseProvider,
     /// Use the provider for this session only.

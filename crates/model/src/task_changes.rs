@@ -66,6 +66,30 @@ pub struct AppliedFile {
 pub struct ApplyConflict {
     pub path: String,
     pub why: String,
+    /// The lines that both sides changed, between conflict markers, where the file is a text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hunks: Vec<String>,
+}
+
+impl ApplyConflict {
+    /// A conflict without lines to show.
+    pub fn new(path: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { path: path.into(), why: why.into(), hunks: Vec::new() }
+    }
+}
+
+/// An exit criterion that is not met in the workspace once changes are applied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct FailedCheck {
+    /// The task whose criterion it is: the one whose changes were applied, or one that was applied before it.
+    pub task: TaskId,
+    /// The command, or the criterion in words.
+    pub check: String,
+    /// How it ended: `exit 1`.
+    pub outcome: String,
+    /// The last lines it printed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output: String,
 }
 
 /// Another task that is under way and works on the same files.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::agent_conversation::{AgentConversation, BudgetMark, ConversationEntry};
+use super::worktree_slice::TaskWorktree;
 use crate::task_words::describe_action;
 use planwright_model::agent_conversation::{PromptSource, TURN_PURPOSE};
 use planwright_model::agent_decision::{AgentDecision, TaskDecision};
@@ -20,6 +21,9 @@ use planwright_model::{
     agent_work::{AgentWork, CallPurpose, PlannedCall},
     task_state::TaskState,
 };
+
+/// The code of a failure whose changes were taken out of the workspace again.
+pub const CHANGES_UNDONE: &str = "changes_undone";
 
 /// How much of a result is kept.
 pub const MAX_RESULT_CHARS: usize = 1_500;
@@ -409,6 +413,32 @@ impl AgentProgress {
         true
     }
 
+    /// What was handed in is not used; the agent continues and is told why.
+    fn continue_after(&mut self, code: &str, words: String) {
+        self.handed_in = None;
+        let failure = ExecutionFailure::new(code, Category::Recoverable, words);
+        match &mut self.conversation {
+            Some(talk) => talk.ended = Some(failure),
+            None => self.over = true,
+        }
+    }
+
+    /// What the person said with an answer was told to the agent; it counts as a message for whoever begins anew.
+    fn keep_told_words(&mut self, text: &str) {
+        let number = self.messages.last().map_or(0, |message| message.number) + 1;
+        let text = text.to_owned();
+        self.messages.push(PersonMessage { number, text, delivered: true, interrupt: false });
+    }
+
+    /// The work and its conversation are gone. What the person wrote in it stays: the next agent reads it first.
+    fn give_up_conversation(&mut self) {
+        (self.handed_in, self.conversation) = (None, None);
+        self.over = true;
+        for message in &mut self.messages {
+            (message.delivered, message.interrupt) = (false, false);
+        }
+    }
+
     /// What is forgotten when work begins anew: everything but what the person wrote and nobody read yet.
     fn start_over(&mut self) {
         let mut messages = std::mem::take(&mut self.messages);
@@ -601,22 +631,23 @@ impl AgentSlice {
     }
 
     /// Takes notice of what the person says about the changes of a task: the agent continues, or its work is gone.
-    pub(super) fn apply_worktree(&mut self, event: &WorktreeEvent) {
+    /// `copy` is its copy of the workspace before the event.
+    pub(super) fn apply_worktree(&mut self, event: &WorktreeEvent, copy: Option<&TaskWorktree>) {
         let Some(progress) = self.0.get_mut(event.task_id()) else { return };
         match event {
-            WorktreeEvent::ChangesRequested { text, .. } => {
-                progress.handed_in = None;
+            WorktreeEvent::ChangesRequested { text, merge, .. } => {
                 let words = format!("the person looked at the changes and asks for others: {text}");
-                let failure =
-                    ExecutionFailure::new("changes_requested", Category::Recoverable, words);
-                match &mut progress.conversation {
-                    Some(talk) => talk.ended = Some(failure),
-                    None => progress.over = true,
+                progress.continue_after("changes_requested", words);
+                if !merge {
+                    progress.keep_told_words(text);
                 }
             }
+            WorktreeEvent::Undone { .. } if copy.is_some_and(|copy| copy.retry) => {
+                let words = copy.and_then(|copy| copy.hint.clone()).unwrap_or_default();
+                progress.continue_after("check_failed", words);
+            }
             WorktreeEvent::Discarded { cause: DiscardCause::Person, .. } => {
-                (progress.handed_in, progress.conversation) = (None, None);
-                progress.over = true;
+                progress.give_up_conversation();
             }
             _ => {}
         }
@@ -641,6 +672,10 @@ impl AgentSlice {
     /// conversation continues with the reason, unless it has grown too long to be sent.
     pub(super) fn apply_failure(&mut self, task: &TaskId, failure: &ExecutionFailure) {
         let Some(progress) = self.0.get_mut(task) else { return };
+        progress.handed_in = None;
+        if failure.code == CHANGES_UNDONE {
+            return progress.give_up_conversation();
+        }
         let lasting = failure.category != Category::Transient;
         match &mut progress.conversation {
             Some(talk) if failure.code != "context_length_exceeded" => {

@@ -40,6 +40,8 @@ pub mod trace;
 mod typed_event_tests;
 mod worktree_slice;
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +72,7 @@ pub use task_table::{
     CallInFlight, CriterionChecks, FailedTaskAttempt, TaskCounts, TaskNote, TaskRow, TaskStatus,
     TaskTable, check_step,
 };
-pub use worktree_slice::{TaskWorktree, WorktreePhase, WorktreeSlice};
+pub use worktree_slice::{TaskWorktree, WorkspaceCheck, WorktreePhase, WorktreeSlice};
 
 use planwright_model::event::{AgentEvent, CallEvent, Event, Record};
 use planwright_model::permission::PermissionRule;
@@ -163,7 +165,7 @@ impl SessionState {
             Event::Agent(event) => self.apply_agent(event, record.at),
             Event::Fact(event) => self.planning.facts.apply(event),
             Event::Worktree(event) => {
-                self.agents.apply_worktree(event);
+                self.agents.apply_worktree(event, self.worktrees.get(event.task_id()));
                 self.worktrees.apply(event)
             }
             Event::Desk(event) => self.apply_desk(event, record.at),
@@ -178,7 +180,7 @@ impl SessionState {
         let counts = self.tasks.status_counts();
         let asked = !self.requests.open.is_empty() || counts.yours > 0;
         let at_work = counts.running - self.tasks.awaiting_close_count();
-        let waits = asked && (at_work == 0 || at_work == self.count_tasks_in_doubt());
+        let waits = asked && (at_work == 0 || at_work == self.count_asking_tasks());
         self.run.track_work(waits, record.at);
         self.seq = record.seq;
         self.at = Some(record.at);
@@ -205,17 +207,24 @@ impl SessionState {
             && self.agents.has_handed_in(self.tasks.id(task), row.attempt)
     }
 
-    /// How many tasks count as running and wait for the person to say what became of them.
-    fn count_tasks_in_doubt(&self) -> u32 {
-        let is_running = |task: &TaskId| {
-            self.tasks.get(task).is_some_and(|row| row.status == TaskStatus::Running)
-        };
-        let in_doubt = |open: &&OpenRequest| match &open.request.kind {
-            planwright_model::RequestKind::InDoubt { call } => is_running(&call.task),
-            planwright_model::RequestKind::ChangeReview { task, .. } => is_running(task),
-            _ => false,
-        };
-        self.requests.open.values().filter(in_doubt).count() as u32
+    /// Whether something is at work and all of it waits for an answer of the person.
+    pub fn waits_for_person_only(&self) -> bool {
+        let at_work = self.tasks.status_counts().running - self.tasks.awaiting_close_count();
+        at_work > 0 && at_work == self.count_asking_tasks()
+    }
+
+    /// How many tasks count as running and wait for the person: to say what became of them, to answer their agent, or to
+    /// decide about their changes.
+    fn count_asking_tasks(&self) -> u32 {
+        let open = self.requests.open.values().filter_map(|open| open.request.task.as_ref());
+        let asking: BTreeSet<usize> = open
+            .filter_map(|task| self.tasks.owner_position(task))
+            .filter(|task| {
+                let row = self.tasks.row(*task);
+                row.status == TaskStatus::Running && !row.is_awaiting_close()
+            })
+            .collect();
+        asking.len() as u32
     }
 
     /// What a fork does not take over: approvals, questions, what was running, and how the run stood.

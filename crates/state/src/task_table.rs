@@ -214,7 +214,7 @@ impl TaskRow {
         self.nested.clear();
     }
 
-    fn is_awaiting_close(&self) -> bool {
+    pub(crate) fn is_awaiting_close(&self) -> bool {
         self.status == TaskStatus::Running && self.awaiting_close.is_some()
     }
 

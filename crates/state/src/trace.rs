@@ -670,6 +670,7 @@ pub fn action_text(action: ChoiceAction) -> &'static str {
         ChoiceAction::ApplyChanges => "changes accepted",
         ChoiceAction::MergeChanges => "left to the agent to merge",
         ChoiceAction::DiscardChanges => "changes discarded",
+        ChoiceAction::UndoChanges => "changes undone",
         ChoiceAction::UseProvider => "provider always allowed",
         ChoiceAction::UseProviderOnce => "provider allowed for this plan",
         ChoiceAction::OfflineThisTime => "not now",
@@ -698,6 +699,7 @@ pub fn request_text(kind: &RequestKind) -> &'static str {
         RequestKind::AgentQuestion { .. } | RequestKind::DeskQuestion { .. } => "agent asks",
         RequestKind::PartlyDone { .. } => "partly done",
         RequestKind::ChangeReview { .. } => "changes to accept",
+        RequestKind::AppliedCheck { .. } => "checks fail",
         RequestKind::Consent { .. } => "key found",
         RequestKind::ModelTrouble { .. } => "model failed",
     }

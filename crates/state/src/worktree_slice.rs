@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use planwright_model::event::{AgentEvent, DiscardCause, WorktreeEvent};
-use planwright_model::{AppliedFile, ApplyConflict, ChangeProposal, TaskId, WorktreeOverlap};
+use planwright_model::{
+    AppliedFile, ApplyConflict, ChangeProposal, FailedCheck, TaskId, WorktreeOverlap,
+};
 
 /// How far a task's own copy is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +25,18 @@ pub enum WorktreePhase {
     Undoing,
     Undone,
     Discarded,
+}
+
+/// What exit criteria say about the workspace once the changes of a task are applied.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", content = "failures", rename_all = "snake_case")]
+pub enum WorkspaceCheck {
+    #[default]
+    NotMade,
+    Passed,
+    Failed(Vec<FailedCheck>),
+    /// They fail, and the person keeps the changes.
+    Accepted,
 }
 
 /// A task's own copy of the workspace.
@@ -49,6 +63,16 @@ pub struct TaskWorktree {
     pub merge: bool,
     /// Files that tools of the task wrote.
     pub edited: BTreeSet<String>,
+    /// The agent handed in with its exit criteria checked and met.
+    pub criteria_met: bool,
+    /// The workspace was no longer what the copy began with when the changes were applied.
+    pub moved: bool,
+    /// Tasks whose changes reached the workspace after the copy was made and are not in it.
+    pub applied_meanwhile: BTreeSet<TaskId>,
+    /// What the criteria say about the workspace with the changes.
+    pub check: WorkspaceCheck,
+    /// Once the changes are undone, the agent continues in the copy.
+    pub retry: bool,
 }
 
 impl TaskWorktree {
@@ -90,6 +114,15 @@ impl WorktreeSlice {
         self.get(task).filter(|copy| copy.is_pending())
     }
 
+    /// Whether what an earlier attempt of a task changed is gone.
+    pub fn is_given_up(&self, task: &TaskId) -> bool {
+        let gone = [WorktreePhase::Discarded, WorktreePhase::Undone];
+        let had_changes = |copy: &TaskWorktree| {
+            copy.proposal.as_ref().is_some_and(|proposal| !proposal.files.is_empty())
+        };
+        self.get(task).is_some_and(|copy| gone.contains(&copy.phase) && had_changes(copy))
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (&TaskId, &TaskWorktree)> {
         self.0.iter()
     }
@@ -121,8 +154,13 @@ impl WorktreeSlice {
         self.0.clear();
     }
 
-    /// Keeps which files the tools of a task wrote.
+    /// Keeps which files the tools of a task wrote, and whether it met its criteria.
     pub(super) fn apply_agent(&mut self, event: &AgentEvent) {
+        if let AgentEvent::HandedIn { task, criteria_met, .. } = event
+            && let Some(copy) = self.0.get_mut(task)
+        {
+            copy.criteria_met = *criteria_met;
+        }
         let AgentEvent::Observed { task, step, .. } = event else { return };
         let Some(copy) = self.0.get_mut(task) else { return };
         let data = step.tool_output.as_ref().and_then(|output| output.get("data"));
@@ -144,8 +182,36 @@ impl WorktreeSlice {
             let before = self.0.insert(task.clone(), opened);
             return before.is_none_or(|before| !before.is_pending());
         }
+        self.note_neighbor(event);
         let Some(copy) = self.0.get_mut(event.task_id()) else { return false };
         copy.apply(event)
+    }
+
+    /// What reaches the workspace or leaves it again is not what the other copies began with.
+    fn note_neighbor(&mut self, event: &WorktreeEvent) {
+        let own = event.task_id();
+        let others = self.0.iter_mut().filter(|(task, _)| *task != own).map(|(_, copy)| copy);
+        match event {
+            WorktreeEvent::Applied { task } => {
+                for copy in others.filter(|copy| copy.is_pending()) {
+                    copy.applied_meanwhile.insert(task.clone());
+                }
+            }
+            WorktreeEvent::Undone { task } => {
+                for copy in others {
+                    copy.applied_meanwhile.remove(task);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A task whose applied changes fail their checks in the workspace, with nothing decided about it.
+    pub fn failing_check(&self, except: &TaskId) -> Option<&TaskId> {
+        let fails = |copy: &TaskWorktree| {
+            copy.phase == WorktreePhase::Applied && matches!(copy.check, WorkspaceCheck::Failed(_))
+        };
+        self.0.iter().find(|(task, copy)| *task != except && fails(copy)).map(|(task, _)| task)
     }
 }
 
@@ -163,9 +229,21 @@ impl TaskWorktree {
                 self.clear_trouble();
                 (&[Phase::Proposed], Phase::Applying)
             }
-            WorktreeEvent::ApplyIntended { files, .. } => {
+            WorktreeEvent::ApplyIntended { files, moved, .. } => {
                 self.files.clone_from(files);
+                (self.moved, self.check) = (*moved, WorkspaceCheck::NotMade);
                 (&[Phase::Applying], Phase::Applying)
+            }
+            WorktreeEvent::Checked { failures, .. } => {
+                self.check = match failures.as_slice() {
+                    [] => WorkspaceCheck::Passed,
+                    failures => WorkspaceCheck::Failed(failures.to_vec()),
+                };
+                (&[Phase::Applied], Phase::Applied)
+            }
+            WorktreeEvent::CheckAccepted { .. } => {
+                self.check = WorkspaceCheck::Accepted;
+                (&[Phase::Applied], Phase::Applied)
             }
             WorktreeEvent::Applied { .. } => (&[Phase::Applying], Phase::Applied),
             WorktreeEvent::ApplyFailed { conflicts, error, .. } => {
@@ -180,6 +258,7 @@ impl TaskWorktree {
             }
             WorktreeEvent::Merged { .. } => {
                 self.merge = false;
+                self.applied_meanwhile.clear();
                 (&[Phase::Open], Phase::Open)
             }
             WorktreeEvent::Discarded { cause, .. } => {
@@ -188,13 +267,22 @@ impl TaskWorktree {
                 }
                 (&[Phase::Open, Phase::Proposed], Phase::Discarded)
             }
-            WorktreeEvent::UndoRequested { .. } => {
+            WorktreeEvent::UndoRequested { retry, .. } => {
                 self.clear_trouble();
+                (self.hint, self.retry) = (retry.clone(), retry.is_some());
                 (&[Phase::Applied], Phase::Undoing)
+            }
+            // The agent continues with what others brought meanwhile.
+            WorktreeEvent::Undone { .. } if self.retry => {
+                (self.retry, self.merge) = (false, true);
+                self.files.clear();
+                self.check = WorkspaceCheck::NotMade;
+                (&[Phase::Undoing], Phase::Open)
             }
             WorktreeEvent::Undone { .. } => (&[Phase::Undoing], Phase::Undone),
             WorktreeEvent::UndoFailed { conflicts, .. } => {
                 self.conflicts.clone_from(conflicts);
+                (self.retry, self.hint) = (false, None);
                 (&[Phase::Undoing], Phase::Applied)
             }
         };
@@ -246,7 +334,7 @@ mod tests {
         let mut slice = WorktreeSlice::default();
         let task: TaskId = "a".into();
         let request = || WorktreeEvent::ApplyRequested { task: "a".into(), by: None };
-        let conflict = ApplyConflict { path: "f".into(), why: "changed".into() };
+        let conflict = ApplyConflict::new("f", "changed");
         let events = [
             opened("a"),
             proposed("a", "f"),
@@ -264,6 +352,53 @@ mod tests {
         assert!(slice.apply(&WorktreeEvent::Applied { task: task.clone() }));
         assert!(slice.get(&task).unwrap().is_applied() && slice.pending(&task).is_none());
         assert!(!slice.apply(&WorktreeEvent::Applied { task }), "twice makes no sense");
+    }
+
+    #[test]
+    fn changes_that_fail_their_checks_stay_undecided_until_they_go_back_to_the_agent() {
+        let mut slice = WorktreeSlice::default();
+        let (a, b): (TaskId, TaskId) = ("a".into(), "b".into());
+        let request =
+            |task: &TaskId| WorktreeEvent::ApplyRequested { task: task.clone(), by: None };
+        let intended = |task: &TaskId, moved| WorktreeEvent::ApplyIntended {
+            task: task.clone(),
+            files: Vec::new(),
+            moved,
+        };
+        let applied = |task: &TaskId| WorktreeEvent::Applied { task: task.clone() };
+        let failure = FailedCheck {
+            task: b.clone(),
+            check: "make test".into(),
+            outcome: "exit 2".into(),
+            output: String::new(),
+        };
+        let events = [
+            opened("a"),
+            opened("b"),
+            proposed("a", "f"),
+            request(&a),
+            intended(&a, false),
+            applied(&a),
+            proposed("b", "g"),
+            request(&b),
+            intended(&b, true),
+            applied(&b),
+            WorktreeEvent::Checked { task: b.clone(), attempt: 1, failures: vec![failure.clone()] },
+        ];
+        assert!(events.iter().all(|event| slice.apply(event)));
+        let copy = slice.get(&b).unwrap();
+        assert_eq!(copy.applied_meanwhile.iter().collect::<Vec<_>>(), [&a]);
+        assert!(copy.moved && !slice.get(&a).unwrap().moved);
+        assert_eq!(copy.check, WorkspaceCheck::Failed(vec![failure]));
+        assert_eq!((slice.failing_check(&a), slice.failing_check(&b)), (Some(&b), None));
+        let by = planwright_model::Actor::Person;
+        let retry = Some("make test fails".to_owned());
+        assert!(slice.apply(&WorktreeEvent::UndoRequested { task: b.clone(), by, retry }));
+        assert!(slice.apply(&WorktreeEvent::Undone { task: b.clone() }));
+        let copy = slice.pending(&b).unwrap();
+        assert!(copy.merge && copy.files.is_empty() && copy.check == WorkspaceCheck::NotMade);
+        assert_eq!(copy.hint.as_deref(), Some("make test fails"));
+        assert_eq!(slice.failing_check(&a), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Agent tasks through the whole program: a recorded model or a mock server, real tools, a real store.
 
 mod answered;
+mod applied_checks;
 mod conversation;
 mod dotted;
 mod failures;

@@ -92,6 +92,24 @@ fn walk(root: &std::path::Path) -> Vec<String> {
 }
 
 #[test]
+fn what_the_person_said_is_in_the_conversation_after_discard_and_retry() {
+    let env = handed_in("");
+    let tape = env.tape("more", &[edit("a.txt", "two", "three"), done("Changed again.")]);
+    let output = env.run(&tape, &["answer", "last", "next", "propose changes: use three"]);
+    assert_eq!(code(&output), 3, "{}", words(&output));
+    let output = env.run(&idle(&env), &["answer", "last", "next", "discard"]);
+    assert_eq!(code(&output), 1, "{}", words(&output));
+    let tape = env.tape("anew", &[edit("a.txt", "one", "three"), done("Three.")]);
+    let output = env.run(&tape, &["resume", "last", "--retry", "failed"]);
+    assert_eq!(code(&output), 3, "{}", words(&output));
+    assert_eq!(env.bodies("agent", "conversation_opened").len(), 2, "it begins anew");
+    let prompted = env.bodies("agent", "prompted");
+    let text = prompted.last().unwrap()["text"].as_str().unwrap();
+    assert_eq!(text, "The person writes to you: use three");
+    env.require_intact_store();
+}
+
+#[test]
 fn requested_changes_continue_in_the_same_copy_and_conversation() {
     let env = handed_in("");
     let tape = env.tape("more", &[edit("a.txt", "two", "three"), done("Changed again.")]);
@@ -116,7 +134,17 @@ fn a_conflict_applies_nothing_and_the_agent_merges() {
     let output = env.run(&idle(&env), &["answer", "last", "next", "apply"]);
     let told = words(&output);
     assert_eq!(code(&output), 3, "{told}");
-    assert!(told.contains("Conflict: a.txt") && told.contains("let the agent merge"), "{told}");
+    for expected in [
+        "Conflict with your workspace",
+        "Conflict: a.txt",
+        "<<<<<<< your workspace, line 1",
+        "No conflict: b.txt",
+        "let the agent merge",
+        "apply again",
+    ] {
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
+    assert!(!told.contains("replies: apply,"), "it is no accept card: {told}");
     assert_eq!((env.written("a.txt"), env.written("b.txt")), ("mine\n".into(), String::new()));
     let tape = env.tape("merge", &[write("a.txt", "mine and two\n"), done("Merged.")]);
     let output = env.run(&tape, &["answer", "last", "next", "let the agent merge"]);

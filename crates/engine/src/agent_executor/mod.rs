@@ -25,7 +25,8 @@ use planwright_tools::context::HeldPermit;
 use planwright_tools::permission::SandboxState;
 use planwright_tools::worktree::borrowed_objects;
 use planwright_tools::{
-    AttemptEventSink, AttemptOutcome, LocalProcessExecutor, TaskAttempt, TaskExecutor, ToolRegistry,
+    AttemptEventSink, AttemptOutcome, AttemptWork, LocalProcessExecutor, TaskAttempt, TaskExecutor,
+    ToolRegistry,
 };
 
 #[cfg(test)]
@@ -46,6 +47,8 @@ pub struct AgentBrief {
     pub past: Option<AgentProgress>,
     /// The copy of the workspace that the task has already.
     pub worktree: Option<TaskWorktree>,
+    /// What an earlier attempt changed was discarded or undone.
+    pub given_up: bool,
     /// Tasks under way that change files which this one names.
     pub overlaps: Vec<WorktreeOverlap>,
     /// What the person said and the plan must respect.
@@ -85,7 +88,8 @@ impl TaskExecutor for BuiltInAgentExecutor {
         events: AttemptEventSink,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, AttemptOutcome> {
-        if !matches!(attempt.task.run, RunKind::Agent(_)) {
+        // Checks are commands, whoever does the task.
+        if !matches!(attempt.task.run, RunKind::Agent(_)) || attempt.work != AttemptWork::Task {
             return self.processes.start(attempt, events, cancel);
         }
         Box::pin(async move {
@@ -271,7 +275,9 @@ impl BuiltInAgentExecutor {
         }
         let needs_copy = || known.is_some() || is_own_agent || services.may_write(&work);
         if let Some(copies) = copies.filter(|_| needs_copy()) {
+            let anew = || "begin anew: what an earlier attempt changed was given up".to_owned();
             work.hint = known.as_ref().and_then(|copy| copy.hint.clone());
+            work.hint = work.hint.or_else(|| brief.given_up.then(anew));
             let own = (&attempt.call.task, attempt.call.attempt);
             let opened = copies.open_for_attempt(own, known, brief.overlaps).await?;
             work.worktree = Some(opened.describe(copies));

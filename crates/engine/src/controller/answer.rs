@@ -68,6 +68,9 @@ pub(super) fn answer_request(
         RequestKind::ChangeReview { task, .. } => {
             change_review::answer_review(state, answered, answer, task, by, now)
         }
+        RequestKind::AppliedCheck { task, .. } => {
+            change_review::answer_applied_check(state, answered, answer, task, by)
+        }
         RequestKind::AgentQuestion { .. } | RequestKind::PartlyDone { .. }
             if lacks_words(answer) =>
         {

@@ -1,14 +1,16 @@
 //! What the person decides about the changes that a task made in its own copy.
 
+use std::fmt::Write as _;
+
 use jiff::Timestamp;
 
 use super::{CommandDecision, DecisionResult, DriverEffect, find_task, task_reset_event};
 use crate::coordinator;
 use planwright_model::event::{
-    CommandRefusal, DiscardCause, Event, Record, TaskEvent, WorktreeEvent,
+    AgentEvent, CommandRefusal, DiscardCause, Event, Record, TaskEvent, WorktreeEvent,
 };
 use planwright_model::{Actor, Answer, Category, ChoiceAction, ExecutionFailure, TaskId};
-use planwright_state::{SessionState, WorktreePhase};
+use planwright_state::{SessionState, WorkspaceCheck, WorktreePhase};
 
 /// What the agent reads when it is to merge.
 const MERGE_WORDS: &str = "merge your changes with what changed in the workspace meanwhile; files with conflict markers are yours to resolve, and both sides' work must stay";
@@ -24,7 +26,7 @@ pub(super) fn answer_review(
 ) -> Option<DecisionResult> {
     let (id, words) = (task.clone(), answer.text.as_deref().unwrap_or_default().trim());
     Some(match answer.action {
-        ChoiceAction::ApplyChanges => Ok(answered
+        ChoiceAction::ApplyChanges | ChoiceAction::TryAgain => Ok(answered
             .with_event(WorktreeEvent::ApplyRequested { task: id.clone(), by: Some(by) })
             .with_effect(DriverEffect::ContinueReview(id))),
         ChoiceAction::RequestChanges if words.is_empty() => {
@@ -37,9 +39,72 @@ pub(super) fn answer_review(
                 .with_event(WorktreeEvent::ChangesRequested { task: id, text, by, merge })
                 .with_event(task_reset_event(task, "changes requested")))
         }
-        ChoiceAction::DiscardChanges => discard_changes(state, answered, task, now),
+        ChoiceAction::DiscardChanges => {
+            let mut answered = answered;
+            if !words.is_empty() {
+                answered = answered.with_event(next_message(state, task, words, by));
+            }
+            discard_changes(state, answered, task, now)
+        }
         _ => return None,
     })
+}
+
+/// What the person says to whoever does the task next.
+fn next_message(state: &SessionState, task: &TaskId, words: &str, by: Actor) -> AgentEvent {
+    let last = state.agents.get(task).and_then(|progress| progress.messages.last());
+    let number = last.map_or(0, |message| message.number) + 1;
+    let (task, text) = (task.clone(), words.to_owned());
+    AgentEvent::MessageSent { task, number, text, by, interrupt: false }
+}
+
+/// Applied changes with which checks fail go back to the agent, stay all the same, or are undone.
+pub(super) fn answer_applied_check(
+    state: &SessionState,
+    answered: CommandDecision,
+    answer: &Answer,
+    task: &TaskId,
+    by: Actor,
+) -> Option<DecisionResult> {
+    let words = answer.text.as_deref().unwrap_or_default().trim();
+    let undo = |answered: CommandDecision, retry: Option<String>| {
+        answered
+            .with_event(WorktreeEvent::UndoRequested { task: task.clone(), by, retry })
+            .with_effect(DriverEffect::UndoChanges(task.clone()))
+    };
+    Some(match answer.action {
+        ChoiceAction::RequestChanges if words.is_empty() => {
+            Err(CommandRefusal::OutOfRange { what: "say how to fix it".to_owned() })
+        }
+        ChoiceAction::TryAgain | ChoiceAction::RequestChanges => {
+            let retry = failure_words(state, task);
+            let mut answered = answered;
+            if !words.is_empty() {
+                answered = answered.with_event(next_message(state, task, words, by));
+            }
+            Ok(undo(answered, Some(retry)))
+        }
+        ChoiceAction::AcceptPart => Ok(answered
+            .with_event(WorktreeEvent::CheckAccepted { task: task.clone(), by })
+            .with_effect(DriverEffect::ContinueReview(task.clone()))),
+        ChoiceAction::UndoChanges => Ok(undo(answered, None)),
+        _ => return None,
+    })
+}
+
+/// What the agent reads about the checks that fail in the workspace.
+fn failure_words(state: &SessionState, task: &TaskId) -> String {
+    let check = state.worktrees.get(task).map(|copy| &copy.check);
+    let mut text = "your changes were applied, and with what else changed in the workspace meanwhile these checks fail".to_owned();
+    if let Some(WorkspaceCheck::Failed(failures)) = check {
+        for failure in failures {
+            let _ = write!(text, "\n{} ({})\n{}", failure.check, failure.outcome, failure.output);
+        }
+    }
+    text.push_str(
+        "\nYour changes are only in your copy again, merged with the workspace as it is now",
+    );
+    text
 }
 
 /// The copy is deleted and the task fails, with what needs it.
@@ -80,6 +145,6 @@ pub(super) fn undo_changes(state: &SessionState, id: &TaskId, by: Actor) -> Deci
         Some(_) => return refuse("not applied yet"),
         None => return refuse("without changes of its own"),
     }
-    let event = WorktreeEvent::UndoRequested { task: id.clone(), by };
+    let event = WorktreeEvent::UndoRequested { task: id.clone(), by, retry: None };
     Ok(CommandDecision::from_event(event).with_effect(DriverEffect::UndoChanges(id.clone())))
 }

@@ -236,6 +236,7 @@ impl Driver {
             overview: task_brief::plan_overview(&self.state, task),
             past: self.state.agents.resumable_progress(id).cloned(),
             worktree: self.state.worktrees.pending(id).cloned(),
+            given_up: self.state.worktrees.is_given_up(id),
             overlaps: self
                 .task_node(task)
                 .map(|node| self.named_overlaps(node))

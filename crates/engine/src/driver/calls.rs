@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinError;
 
+use super::applied_checks::is_applied_check;
 use super::worktrees::{ReviewProgress, is_worktree_job};
 use super::{Driver, TURN, panic_text};
 use crate::coordinator;
@@ -49,6 +50,7 @@ impl Driver {
             }
             AttemptReport::Event(AttemptEvent::Output { stream, text }) => {
                 self.capture_output(&call, stream, &text);
+                self.keep_check_output(&call, &text);
                 if self.options.features.react_tracing {
                     self.record(CallEvent::Output { call, stream, text });
                 }
@@ -62,6 +64,7 @@ impl Driver {
             }
             AttemptReport::Event(AttemptEvent::Spooled { stream, range, text }) => {
                 self.capture_output(&call, stream, &text);
+                self.keep_check_output(&call, &text);
                 if self.options.features.react_tracing {
                     self.record(CallEvent::spooled(call, stream, range, &text));
                 }
@@ -95,6 +98,9 @@ impl Driver {
         if is_worktree_job(call) {
             return self.resume_review(&call.task);
         }
+        if is_applied_check(call) {
+            return self.on_applied_check_ended(call, &outcome);
+        }
         if !self.end_service(call, &outcome, elapsed_ms) && !self.continue_checks(call, &outcome) {
             self.end_attempt(call, &outcome, elapsed_ms);
         }
@@ -120,6 +126,9 @@ impl Driver {
         if !is_worktree_job(&call) {
             self.record(CallEvent::concluded_without_output(call.clone(), outcome.clone()));
         }
+        if is_applied_check(&call) {
+            return self.on_applied_check_ended(&call, &outcome);
+        }
         let failure = ExecutionFailure::new("internal_error", Category::Critical, message);
         self.apply_verdict(&call, Err(failure), &outcome, 0);
     }
@@ -138,12 +147,15 @@ impl Driver {
         }
         let Some(task) = self.state.tasks.position(&call.task) else { return };
         let attempt = call.attempt;
-        let mut elapsed_ms = elapsed_ms;
+        let (mut elapsed_ms, mut verdict) = (elapsed_ms, verdict);
         if verdict.is_ok() && call.step == 0 {
             match self.continue_review(call, elapsed_ms) {
                 ReviewProgress::NotNeeded => {}
                 ReviewProgress::Waiting => return,
                 ReviewProgress::Over { elapsed_ms: worked } => elapsed_ms = worked,
+                ReviewProgress::Undone { failure, elapsed_ms: worked } => {
+                    (verdict, elapsed_ms) = (Err(failure), worked);
+                }
             }
         }
         match verdict {

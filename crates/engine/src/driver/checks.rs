@@ -150,7 +150,7 @@ fn reads_output(criterion: &ExitCriterion) -> bool {
     matches!(criterion, ExitCriterion::JsonPath { .. })
 }
 
-fn check_intent(call: &CallId, criterion: &ExitCriterion) -> CallEvent {
+pub(super) fn check_intent(call: &CallId, criterion: &ExitCriterion) -> CallEvent {
     let (input, class) = match criterion {
         ExitCriterion::Command { command, .. } => {
             (json!({ "command": command }), RiskClass::Execute)

@@ -128,7 +128,7 @@ impl Driver {
                 self.start_silent_job(&task, WorktreeAction::Remove);
             }
             DeferredAction::Effect(DriverEffect::UndoChanges(task)) => {
-                self.start_silent_job(&task, WorktreeAction::Undo);
+                self.start_undo(&task);
             }
             DeferredAction::Effect(DriverEffect::Brainstorm) => self.start_brainstorm(),
             DeferredAction::Stage => self.start_stage(),

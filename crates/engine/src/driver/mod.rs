@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 mod agents;
+mod applied_checks;
 mod calls;
 mod checks;
 mod closing;
@@ -177,6 +178,10 @@ pub(super) struct Driver {
     reviews: HashMap<TaskId, Vec<RequestDetail>>,
     /// Tasks whose changes this process is applying.
     applying: HashSet<TaskId>,
+    /// Tasks whose changes are to be applied once the workspace is free.
+    waiting_applies: VecDeque<TaskId>,
+    /// The checks of applied changes that are under way.
+    applied_checks: HashMap<TaskId, applied_checks::AppliedCheckRun>,
     /// How many jobs with copies were started.
     worktree_jobs: u32,
     /// Calls after which their task goes no further.
@@ -248,6 +253,8 @@ impl Driver {
             leftover_calls: HashSet::new(),
             reviews: HashMap::new(),
             applying: HashSet::new(),
+            waiting_applies: VecDeque::new(),
+            applied_checks: HashMap::new(),
             worktree_jobs: 0,
             silent_calls: HashSet::new(),
             side_writes: Vec::new(),

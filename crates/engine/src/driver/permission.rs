@@ -88,7 +88,11 @@ impl Driver {
     }
 
     /// Why a command is asked about before it runs, if it is.
-    fn permission_reason(&self, node: &TaskNode, command: &str) -> Option<CommandAskReason> {
+    pub(super) fn permission_reason(
+        &self,
+        node: &TaskNode,
+        command: &str,
+    ) -> Option<CommandAskReason> {
         let policy = self.state.planning.interaction_policy();
         if policy.approval_policy == ApprovalPolicy::StrictEveryStep {
             return Some(CommandAskReason::EveryStep);

@@ -7,11 +7,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{DeferredAction, Driver};
 use crate::worktree_runner::WorktreeAction;
-use planwright_model::event::{AgentEvent, ApprovalEvent, DiscardCause, WorktreeEvent};
+use planwright_model::event::{AgentEvent, ApprovalEvent, DiscardCause, TaskEvent, WorktreeEvent};
 use planwright_model::request::RequestDetail;
 use planwright_model::requests::{ChangeReview, change_review_request};
-use planwright_model::{Autonomy, CallId, Request, RequestKind, TaskId};
-use planwright_state::{TaskWorktree, WorktreePhase};
+use planwright_model::{
+    Autonomy, CallId, Category, ExecutionFailure, Request, RequestKind, TaskId,
+};
+use planwright_state::agent_progress::CHANGES_UNDONE;
+use planwright_state::{TaskWorktree, WorkspaceCheck, WorktreePhase};
 
 /// Jobs with copies are no calls of an agent; their numbers are beyond those.
 const FIRST_WORKTREE_STEP: u32 = u32::MAX / 2;
@@ -22,7 +25,7 @@ pub(super) fn is_worktree_job(call: &CallId) -> bool {
 }
 
 /// Where the review of a task's changes stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub(super) enum ReviewProgress {
     /// The task has no copy, or nothing waits in it.
     NotNeeded,
@@ -30,6 +33,8 @@ pub(super) enum ReviewProgress {
     Waiting,
     /// The changes are in the workspace; the work took this long.
     Over { elapsed_ms: u64 },
+    /// They were, and the person had them undone.
+    Undone { failure: ExecutionFailure, elapsed_ms: u64 },
 }
 
 impl Driver {
@@ -48,24 +53,27 @@ impl Driver {
         }
         match copy.phase {
             WorktreePhase::Open => {
+                // Earlier attempts in the same copy are part of the work.
+                let elapsed_ms = copy.elapsed_ms.saturating_add(elapsed_ms);
                 self.start_worktree_job(id, WorktreeAction::Review { elapsed_ms });
             }
             WorktreePhase::Proposed => return self.decide_review(call, &copy),
-            WorktreePhase::Applying if self.applying.remove(id) => {
+            WorktreePhase::Applying if self.applying.contains(id) => {
                 let error = Some("it was interrupted".to_owned());
                 let (task, conflicts) = (id.clone(), Vec::new());
                 self.record(WorktreeEvent::ApplyFailed { task, conflicts, error });
                 return self.continue_review(call, elapsed_ms);
             }
-            WorktreePhase::Applying => {
-                self.applying.insert(id.clone());
-                self.start_worktree_job(id, WorktreeAction::Apply);
+            WorktreePhase::Applying => self.start_apply(id),
+            WorktreePhase::Applied => return self.review_applied(call, &copy),
+            // The workspace is being restored; what follows is known then.
+            WorktreePhase::Undoing => {}
+            WorktreePhase::Undone => {
+                let message = "its checks failed in the workspace, and its changes were undone";
+                let failure = ExecutionFailure::new(CHANGES_UNDONE, Category::Critical, message);
+                return ReviewProgress::Undone { failure, elapsed_ms: copy.elapsed_ms };
             }
-            WorktreePhase::Applied
-            | WorktreePhase::Discarded
-            | WorktreePhase::Undoing
-            | WorktreePhase::Undone => {
-                self.applying.remove(id);
+            WorktreePhase::Discarded => {
                 self.conclude_task(call);
                 return ReviewProgress::Over { elapsed_ms: copy.elapsed_ms };
             }
@@ -73,10 +81,49 @@ impl Driver {
         ReviewProgress::Waiting
     }
 
+    /// Applies the changes of a task. One task at a time: what was checked about the workspace must not change meanwhile.
+    fn start_apply(&mut self, id: &TaskId) {
+        if self.applying.is_empty() && self.applied_checks.is_empty() {
+            self.applying.insert(id.clone());
+            self.start_worktree_job(id, WorktreeAction::Apply);
+        } else if !self.waiting_applies.contains(id) {
+            self.waiting_applies.push_back(id.clone());
+        }
+    }
+
+    /// Lets the next task apply its changes.
+    fn free_workspace(&mut self, id: &TaskId) {
+        if self.applying.remove(id)
+            && let Some(next) = self.waiting_applies.pop_front()
+        {
+            self.resume_review(&next);
+        }
+    }
+
+    /// The changes are in the workspace: the task is done if its criteria are met there as well.
+    fn review_applied(&mut self, call: &CallId, copy: &TaskWorktree) -> ReviewProgress {
+        let id = &call.task;
+        match &copy.check {
+            WorkspaceCheck::NotMade if self.start_applied_checks(call, copy) => {
+                return ReviewProgress::Waiting;
+            }
+            WorkspaceCheck::Failed(failures) => {
+                self.ask_about_check(call, copy, failures);
+                self.free_workspace(id);
+                return ReviewProgress::Waiting;
+            }
+            WorkspaceCheck::NotMade | WorkspaceCheck::Passed | WorkspaceCheck::Accepted => {}
+        }
+        self.start_silent_job(id, WorktreeAction::RemoveTrees);
+        self.conclude_task(call);
+        self.free_workspace(id);
+        ReviewProgress::Over { elapsed_ms: copy.elapsed_ms }
+    }
+
     /// The changes are known: there are none, the policy applies them, or the person is asked.
     fn decide_review(&mut self, call: &CallId, copy: &TaskWorktree) -> ReviewProgress {
         let id = &call.task;
-        self.applying.remove(id);
+        self.free_workspace(id);
         let Some(diffs) = self.reviews.remove(id) else {
             let asks = |request: &Request| matches!(&request.kind, RequestKind::ChangeReview { task, .. } if task == id);
             if !self.state.requests.open.values().any(|open| asks(&open.request)) {
@@ -95,8 +142,7 @@ impl Driver {
         }
         if self.may_apply_alone(id, copy) {
             self.record(WorktreeEvent::ApplyRequested { task: id.clone(), by: None });
-            self.applying.insert(id.clone());
-            self.start_worktree_job(id, WorktreeAction::Apply);
+            self.start_apply(id);
         } else {
             self.ask_review(call, copy, &diffs);
         }
@@ -121,6 +167,8 @@ impl Driver {
             && is_plain
             && copy.conflicts.is_empty()
             && copy.error.is_none()
+            // Nothing is added by itself to a workspace whose checks fail.
+            && self.state.worktrees.failing_check(task).is_none()
     }
 
     fn ask_review(&mut self, call: &CallId, copy: &TaskWorktree, diffs: &[RequestDetail]) {
@@ -128,12 +176,9 @@ impl Driver {
         let Some(node) = self.task_node(task).cloned() else { return };
         let handed_in =
             self.state.agents.get(&call.task).and_then(|progress| progress.handed_in.clone());
-        let dependents: Vec<String> = self
-            .state
-            .tasks
-            .dependents(task)
-            .map(|dependent| self.state.task_title(dependent).to_owned())
-            .collect();
+        let dependents = self.dependent_titles(task);
+        let failing = self.state.worktrees.failing_check(&call.task);
+        let failing = failing.map(|other| self.state.title_by_id(other).to_owned());
         let review = ChangeReview {
             task: &node,
             attempt: call.attempt,
@@ -145,10 +190,17 @@ impl Driver {
             overlaps: &self.state.worktrees.proposal_overlaps(&call.task),
             conflicts: &copy.conflicts,
             error: copy.error.as_deref(),
+            failing: failing.as_deref(),
             dependents: &dependents,
         };
         let request = change_review_request(self.state.requests.next_id(), &review);
         self.record(ApprovalEvent::Asked { request: Arc::new(request) });
+    }
+
+    /// Titles of the tasks that need a task.
+    pub(super) fn dependent_titles(&self, task: usize) -> Vec<String> {
+        let dependents = self.state.tasks.dependents(task);
+        dependents.map(|dependent| self.state.task_title(dependent).to_owned()).collect()
     }
 
     /// What was handed in is the result of the task from now on.
@@ -169,7 +221,13 @@ impl Driver {
     /// Continues the review of a task after the person answered.
     pub(super) fn resume_review(&mut self, task: &TaskId) {
         let Some(row) = self.state.tasks.get(task) else { return };
-        let call = CallId { task: task.clone(), attempt: row.attempt, step: 0 };
+        let attempt = row.attempt;
+        let call = CallId { task: task.clone(), attempt, step: 0 };
+        if !self.state.agents.has_handed_in(task, attempt) {
+            // Its changes went back to the agent, who continues.
+            let why = "its checks failed in the workspace".to_owned();
+            return self.record(TaskEvent::Reset { task: task.clone(), why });
+        }
         if !self.running.contains_key(&call) {
             let elapsed_ms = self.state.worktrees.get(task).map_or(0, |copy| copy.elapsed_ms);
             self.end_attempt(
@@ -190,7 +248,17 @@ impl Driver {
             .map(|(task, _)| task.clone())
             .collect();
         for task in undoing {
-            self.start_silent_job(&task, WorktreeAction::Undo);
+            self.start_undo(&task);
+        }
+    }
+
+    /// Restores the files of a task. One that is not done yet goes on afterwards.
+    pub(super) fn start_undo(&mut self, task: &TaskId) {
+        let is_done = self.state.tasks.get(task).is_none_or(|row| row.status.is_settled());
+        if is_done {
+            self.start_silent_job(task, WorktreeAction::Undo);
+        } else {
+            self.start_worktree_job(task, WorktreeAction::Undo);
         }
     }
 

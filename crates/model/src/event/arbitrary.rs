@@ -18,9 +18,9 @@ use crate::requests::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request
 use crate::{
     Actor, AppliedFile, ApplyConflict, CallId, Category, ChangeProposal, ChoiceAction, Digest,
     ExecutionFailure, ExecutionLimits, Fact, FactLength, FactReading, FactSource, FactStatus,
-    FactSubject, GraphFacts, KeptArtifact, LinkKind, Plan, ProposedFile, ProposedFileKind, Request,
-    RequestId, RunCap, RunKind, Seq, SkipReason, StartTimeCause, TaskHold, TaskId, TaskLink,
-    TaskNode, TaskResults, WorktreeOverlap,
+    FactSubject, FailedCheck, GraphFacts, KeptArtifact, LinkKind, Plan, ProposedFile,
+    ProposedFileKind, Request, RequestId, RunCap, RunKind, Seq, SkipReason, StartTimeCause,
+    TaskHold, TaskId, TaskLink, TaskNode, TaskResults, WorktreeOverlap,
 };
 
 /// Task ids from a small set, so that events meet the same tasks again; `ghost` is in no plan.
@@ -406,7 +406,14 @@ fn worktree_event() -> impl Strategy<Value = WorktreeEvent> {
         before,
         after,
     });
-    let conflict = "[ -~]{0,12}".prop_map(|why| ApplyConflict { path: "src/lib.rs".into(), why });
+    let conflict = ("[ -~]{0,12}", prop::collection::vec("[ -~]{0,9}", 0..2))
+        .prop_map(|(why, hunks)| ApplyConflict { hunks, ..ApplyConflict::new("src/lib.rs", why) });
+    let failed_check = (task_id(), "[ -~]{0,12}").prop_map(|(task, output)| FailedCheck {
+        task,
+        check: "make test".into(),
+        outcome: "exit 2".into(),
+        output,
+    });
     let overlap =
         task_id().prop_map(|task| WorktreeOverlap { task, files: vec!["src/lib.rs".into()] });
     let proposed = (any::<bool>(), 0..9usize).prop_map(|(protected, added)| ProposedFile {
@@ -436,9 +443,13 @@ fn worktree_event() -> impl Strategy<Value = WorktreeEvent> {
         ),
         2 => (task_id(), prop::option::of(actor()))
             .prop_map(|(task, by)| WorktreeEvent::ApplyRequested { task, by }),
-        1 => (task_id(), prop::collection::vec(file, 0..3))
-            .prop_map(|(task, files)| WorktreeEvent::ApplyIntended { task, files }),
+        1 => (task_id(), prop::collection::vec(file, 0..3), any::<bool>())
+            .prop_map(|(task, files, moved)| WorktreeEvent::ApplyIntended { task, files, moved }),
         1 => task_id().prop_map(|task| WorktreeEvent::Applied { task }),
+        1 => (task_id(), 1..3u32, prop::collection::vec(failed_check, 0..2)).prop_map(
+            |(task, attempt, failures)| WorktreeEvent::Checked { task, attempt, failures }
+        ),
+        1 => (task_id(), actor()).prop_map(|(task, by)| WorktreeEvent::CheckAccepted { task, by }),
         1 => (task_id(), prop::collection::vec(conflict, 0..2), prop::option::of("[ -~]{0,12}")).prop_map(
             |(task, conflicts, error)| WorktreeEvent::ApplyFailed { task, conflicts, error }
         ),
@@ -454,7 +465,8 @@ fn worktree_event() -> impl Strategy<Value = WorktreeEvent> {
             task,
             cause: if person { DiscardCause::Person } else { DiscardCause::NoChanges },
         }),
-        1 => (task_id(), actor()).prop_map(|(task, by)| WorktreeEvent::UndoRequested { task, by }),
+        1 => (task_id(), actor(), prop::option::of("[ -~]{0,12}"))
+            .prop_map(|(task, by, retry)| WorktreeEvent::UndoRequested { task, by, retry }),
         1 => task_id().prop_map(|task| WorktreeEvent::Undone { task }),
         1 => task_id()
             .prop_map(|task| WorktreeEvent::UndoFailed { task, conflicts: Vec::new() }),

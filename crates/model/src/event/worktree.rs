@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::task_changes::{AppliedFile, ApplyConflict, ChangeProposal, WorktreeOverlap};
+use crate::task_changes::{
+    AppliedFile, ApplyConflict, ChangeProposal, FailedCheck, WorktreeOverlap,
+};
 use crate::{Actor, TaskId};
 
 /// Why a copy is given up.
@@ -52,9 +54,24 @@ pub enum WorktreeEvent {
     ApplyIntended {
         task: TaskId,
         files: Vec<AppliedFile>,
+        /// The workspace has other changes than the copy began with, so that what was checked in the copy need not hold.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        moved: bool,
     },
     Applied {
         task: TaskId,
+    },
+    /// Exit criteria were checked once more, in the workspace with the changes applied.
+    Checked {
+        task: TaskId,
+        attempt: u32,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        failures: Vec<FailedCheck>,
+    },
+    /// The person keeps the applied changes although checks fail.
+    CheckAccepted {
+        task: TaskId,
+        by: Actor,
     },
     /// Nothing was applied, and why.
     ApplyFailed {
@@ -87,6 +104,9 @@ pub enum WorktreeEvent {
     UndoRequested {
         task: TaskId,
         by: Actor,
+        /// What the agent is told when it continues in its copy afterwards; none if it does not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry: Option<String>,
     },
     Undone {
         task: TaskId,
@@ -106,6 +126,8 @@ impl WorktreeEvent {
             Self::ApplyRequested { .. } => "worktree.apply_requested",
             Self::ApplyIntended { .. } => "worktree.apply_intended",
             Self::Applied { .. } => "worktree.applied",
+            Self::Checked { .. } => "worktree.checked",
+            Self::CheckAccepted { .. } => "worktree.check_accepted",
             Self::ApplyFailed { .. } => "worktree.apply_failed",
             Self::ChangesRequested { .. } => "worktree.changes_requested",
             Self::Merged { .. } => "worktree.merged",
@@ -123,6 +145,8 @@ impl WorktreeEvent {
             | Self::ApplyRequested { task, .. }
             | Self::ApplyIntended { task, .. }
             | Self::Applied { task }
+            | Self::Checked { task, .. }
+            | Self::CheckAccepted { task, .. }
             | Self::ApplyFailed { task, .. }
             | Self::ChangesRequested { task, .. }
             | Self::Merged { task, .. }

@@ -24,6 +24,8 @@ pub struct ChangeReview<'a> {
     pub conflicts: &'a [ApplyConflict],
     /// Why the last try to apply failed, where it was not a conflict.
     pub error: Option<&'a str>,
+    /// The title of a task whose applied changes fail their checks, with nothing decided about it.
+    pub failing: Option<&'a str>,
     /// Titles of the tasks that start once the changes are applied.
     pub dependents: &'a [String],
 }
@@ -32,17 +34,30 @@ pub struct ChangeReview<'a> {
 pub fn change_review_request(id: RequestId, review: &ChangeReview<'_>) -> Request {
     let task = review.task;
     let kind = RequestKind::ChangeReview { task: task.id.clone(), attempt: review.attempt };
-    let why = match (review.conflicts, review.error) {
-        ([], None) => {
-            "The agent worked in its own copy. Your workspace is unchanged until you apply."
-        }
-        ([], Some(_)) => "The changes could not be applied. Nothing in your workspace was changed.",
-        _ => "Your workspace changed meanwhile. Nothing was applied.",
+    let (question, why) = match (review.conflicts, review.error) {
+        ([], None) => (
+            "Use these changes?",
+            "The agent worked in its own copy. Your workspace is unchanged until you apply.",
+        ),
+        ([], Some(_)) => (
+            "Use these changes?",
+            "The changes could not be applied. Nothing in your workspace was changed.",
+        ),
+        _ => (
+            "Conflict with your workspace. Who merges it?",
+            "Your workspace and the agent changed the same places. Nothing was applied.",
+        ),
     };
-    let mut asked = new_request(id, kind, "Use these changes?", why);
-    asked.verbatim = review.diffs.to_vec();
-    asked.details = review_details(review);
-    asked.choices = review_choices(review);
+    let mut asked = new_request(id, kind, question, why);
+    if review.conflicts.is_empty() {
+        asked.verbatim = review.diffs.to_vec();
+        asked.details = review_details(review);
+        asked.choices = review_choices();
+    } else {
+        asked.verbatim = quoted_conflicts(review.conflicts);
+        asked.details = conflict_details(review);
+        asked.choices = conflict_choices();
+    }
     asked.task = Some(task.id.clone());
     asked
 }
@@ -52,10 +67,6 @@ fn review_details(review: &ChangeReview<'_>) -> Vec<RequestDetail> {
         RequestDetail::new("Task", review.task.description.clone()),
         RequestDetail::new("Changes", review.proposal.describe()),
     ];
-    let conflicts = review.conflicts.iter().map(|conflict| {
-        RequestDetail::new("Conflict", format!("{}: {}", conflict.path, conflict.why))
-    });
-    details.extend(conflicts);
     details.extend(review.error.map(|error| RequestDetail::new("Error", error)));
     let protected = review.proposal.files.iter().filter(|file| file.protected);
     details.extend(protected.map(|file| {
@@ -68,6 +79,10 @@ fn review_details(review: &ChangeReview<'_>) -> Vec<RequestDetail> {
         (_, false) => "the exit criteria are not all met",
     };
     details.push(RequestDetail::new("Check", check));
+    details.extend(review.failing.map(|title| {
+        let text = format!("the checks of {title} fail in your workspace; decide about that first");
+        RequestDetail::new("Workspace", text)
+    }));
     if !review.summary.trim().is_empty() {
         details.push(RequestDetail::new("It says", format!("\"{}\"", review.summary.trim())));
     }
@@ -85,7 +100,7 @@ fn review_details(review: &ChangeReview<'_>) -> Vec<RequestDetail> {
     details
 }
 
-fn describe_dependents(titles: &[String]) -> String {
+pub(super) fn describe_dependents(titles: &[String]) -> String {
     match titles {
         [] => "nothing waits for this task".to_owned(),
         [one] => format!("{one} starts"),
@@ -94,27 +109,71 @@ fn describe_dependents(titles: &[String]) -> String {
     }
 }
 
-fn review_choices(review: &ChangeReview<'_>) -> Vec<Choice> {
-    let first = if review.conflicts.is_empty() {
-        Choice::new(ChoiceAction::ApplyChanges, "apply", "writes these files; commits nothing")
-    } else {
+fn review_choices() -> Vec<Choice> {
+    let apply =
+        Choice::new(ChoiceAction::ApplyChanges, "apply", "writes these files; commits nothing");
+    vec![apply, request_choice(), discard_choice()]
+}
+
+fn request_choice() -> Choice {
+    Choice::new(
+        ChoiceAction::RequestChanges,
+        "request changes",
+        "the agent continues in its copy with your words",
+    )
+}
+
+fn discard_choice() -> Choice {
+    let consequence = "the task fails; what needs it is skipped";
+    Choice::new(ChoiceAction::DiscardChanges, "discard", consequence)
+}
+
+/// The lines that both sides changed, under the name of their file; a file without such lines stands for itself.
+fn quoted_conflicts(conflicts: &[ApplyConflict]) -> Vec<RequestDetail> {
+    let quoted = |conflict: &ApplyConflict| {
+        let text = match conflict.hunks.as_slice() {
+            [] => conflict.why.clone(),
+            hunks => hunks.join("\n\n"),
+        };
+        RequestDetail::new(&conflict.path, text)
+    };
+    conflicts.iter().map(quoted).collect()
+}
+
+fn conflict_details(review: &ChangeReview<'_>) -> Vec<RequestDetail> {
+    let mut details = vec![RequestDetail::new("Task", review.task.description.clone())];
+    details.extend(review.conflicts.iter().map(|conflict| {
+        RequestDetail::new("Conflict", format!("{}: {}", conflict.path, conflict.why))
+    }));
+    let is_free = |path: &str| !review.conflicts.iter().any(|conflict| conflict.path == path);
+    let free: Vec<&str> = review
+        .proposal
+        .files
+        .iter()
+        .map(|file| file.path.as_str())
+        .filter(|path| is_free(path))
+        .collect();
+    if !free.is_empty() {
+        details.push(RequestDetail::new("No conflict", free.join(", ")));
+    }
+    details.push(RequestDetail::new("Changes", review.proposal.describe()));
+    details.push(RequestDetail::new("Then", describe_dependents(review.dependents)));
+    details
+}
+
+fn conflict_choices() -> Vec<Choice> {
+    vec![
         Choice::new(
             ChoiceAction::MergeChanges,
             "let the agent merge",
             "it gets your version with conflict markers and hands in again",
-        )
-    };
-    vec![
-        first,
-        Choice::new(
-            ChoiceAction::RequestChanges,
-            "request changes",
-            "the agent continues in its copy with your words",
         ),
         Choice::new(
-            ChoiceAction::DiscardChanges,
-            "discard",
-            "the task fails; what needs it is skipped",
+            ChoiceAction::TryAgain,
+            "apply again",
+            "after you changed these places in your workspace yourself",
         ),
+        request_choice(),
+        discard_choice(),
     ]
 }

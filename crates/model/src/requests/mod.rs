@@ -5,6 +5,7 @@
 
 mod agent_question;
 mod answer_words;
+mod applied_check;
 mod assumed_values;
 mod call_in_doubt;
 mod change_review;
@@ -29,6 +30,7 @@ mod tool_permission;
 
 pub use agent_question::{AgentInquiry, PartialWork, agent_question_request, partly_done_request};
 pub use answer_words::RESERVED_QUESTION_KEYS;
+pub use applied_check::{AppliedCheckReview, applied_check_request};
 use assumed_values::describe_setting;
 pub use assumed_values::{describe_assumption, describe_question_key};
 pub use call_in_doubt::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request};

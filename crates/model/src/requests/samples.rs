@@ -3,23 +3,23 @@
 use std::collections::BTreeSet;
 
 use super::{
-    AgentInquiry, AskReason, CallEvidence, CallInDoubt, ChangeReview, CommandAskReason,
-    CommandPlacement, CommandQuestion, DeskPermissionQuestion, DeskQuestionInWords, DraftEvidence,
-    InDoubtAction, ModelFailure, OfflineOutlook, PartialWork, ProposedPlan, ReachedCap, Request,
-    RequestId, RequestKind, StageTrouble, TaskSpending, ToolCallQuestion, agent_question_request,
-    budget_request, cap_request, change_review_request, command_request, consent_request,
-    desk_permission_request, desk_question_request, draft_request, escalation_request,
-    final_plan_request, goal_request, in_doubt_request, low_confidence_request,
-    model_failure_request, partly_done_request, pattern_rfc_request, permission_request,
-    planned_request, planning_cap_request, questions_request, submitted_plan_request,
-    subtype_rfc_request, task_limit_request, unchanged_plan_request, validation_request,
-    widening_detail,
+    AgentInquiry, AppliedCheckReview, AskReason, CallEvidence, CallInDoubt, ChangeReview,
+    CommandAskReason, CommandPlacement, CommandQuestion, DeskPermissionQuestion,
+    DeskQuestionInWords, DraftEvidence, InDoubtAction, ModelFailure, OfflineOutlook, PartialWork,
+    ProposedPlan, ReachedCap, Request, RequestId, RequestKind, StageTrouble, TaskSpending,
+    ToolCallQuestion, agent_question_request, applied_check_request, budget_request, cap_request,
+    change_review_request, command_request, consent_request, desk_permission_request,
+    desk_question_request, draft_request, escalation_request, final_plan_request, goal_request,
+    in_doubt_request, low_confidence_request, model_failure_request, partly_done_request,
+    pattern_rfc_request, permission_request, planned_request, planning_cap_request,
+    questions_request, submitted_plan_request, subtype_rfc_request, task_limit_request,
+    unchanged_plan_request, validation_request, widening_detail,
 };
 use crate::event::RiskClass;
 use crate::request::RequestDetail;
 use crate::{
     ApplyConflict, ApprovalTarget, Assumption, AssumptionOrigin, CallId, ChangeProposal,
-    Confidence, ConfidenceVerdict, Digest, EscalationReason, GraphFacts, MicroDollars,
+    Confidence, ConfidenceVerdict, Digest, EscalationReason, FailedCheck, GraphFacts, MicroDollars,
     OffsetDateTime, PatternChoice, PatternSpec, PatternType, PlanQuestion, ProposedFile,
     ProposedFileKind, QuestionChoice, Risk, RoadmapOption, RunCap, Schedule, ScheduleRelaxation,
     Severity, Stage, StageAssessment, TaskNode, Violation,
@@ -264,7 +264,7 @@ fn agent_requests(task: &TaskNode) -> [Request; 3] {
     ]
 }
 
-fn change_reviews(task: &TaskNode) -> [Request; 2] {
+fn change_reviews(task: &TaskNode) -> [Request; 3] {
     let file = |path: &str, change, added, removed| ProposedFile {
         path: path.to_owned(),
         change,
@@ -297,14 +297,35 @@ fn change_reviews(task: &TaskNode) -> [Request; 2] {
         overlaps: &[],
         conflicts: &[],
         error: None,
+        failing: Some("Rename the titles"),
         dependents: &["Publish the site".to_owned()],
     };
+    let hunk = "<<<<<<< your workspace, line 2\nsearch = \"title\"\n||||||| before\nsearch = false\n=======\nsearch = true\n>>>>>>> the task";
     let conflict = ApplyConflict {
-        path: "site/pages.toml".to_owned(),
-        why: "you changed the same lines".to_owned(),
+        hunks: vec![hunk.to_owned()],
+        ..ApplyConflict::new("site/pages.toml", "the same lines were changed in the workspace")
     };
     let stuck = ChangeReview { conflicts: &[conflict], ..review.clone() };
-    [change_review_request(ID, &review), change_review_request(ID, &stuck)]
+    [change_review_request(ID, &review), change_review_request(ID, &stuck), applied_check(task)]
+}
+
+fn applied_check(task: &TaskNode) -> Request {
+    let failure = FailedCheck {
+        task: "build".into(),
+        check: "make test".to_owned(),
+        outcome: "exit 2".to_owned(),
+        output: "FAIL search: no page has a title\n1 failed, 8 passed".to_owned(),
+    };
+    let review = AppliedCheckReview {
+        task,
+        attempt: 1,
+        failures: &[failure],
+        changes: "2 files, +3 -1".to_owned(),
+        meanwhile: &["Rename the titles".to_owned()],
+        conflicts: &[],
+        dependents: &["Publish the site".to_owned()],
+    };
+    applied_check_request(ID, &review)
 }
 
 fn reached_cap(cap: RunCap) -> Request {

@@ -73,6 +73,7 @@ fn every_request_can_be_declined_or_left() {
                 A::NeverUse,
                 A::KeepAndStop,
                 A::DiscardChanges,
+                A::UndoChanges,
             ];
             refusals.contains(&action)
         };

@@ -2,7 +2,7 @@
 
 use super::{EntryProjection, TraceEntryKind};
 use planwright_model::event::{DiscardCause, WorktreeEvent};
-use planwright_model::{ApplyConflict, ProposedFile, ProposedFileKind};
+use planwright_model::{ApplyConflict, FailedCheck, ProposedFile, ProposedFileKind};
 use planwright_text::units::format_counted;
 
 pub(super) fn entry_kind(event: &WorktreeEvent) -> Option<TraceEntryKind> {
@@ -19,9 +19,11 @@ pub(super) fn entry_kind(event: &WorktreeEvent) -> Option<TraceEntryKind> {
         | WorktreeEvent::ChangesRequested { .. }
         | WorktreeEvent::Discarded { .. }
         | WorktreeEvent::UndoRequested { .. } => TraceEntryKind::Answered,
-        WorktreeEvent::ApplyFailed { .. } | WorktreeEvent::UndoFailed { .. } => {
-            TraceEntryKind::Failed
-        }
+        WorktreeEvent::Checked { failures, .. } if failures.is_empty() => TraceEntryKind::Observed,
+        WorktreeEvent::CheckAccepted { .. } => TraceEntryKind::Answered,
+        WorktreeEvent::ApplyFailed { .. }
+        | WorktreeEvent::Checked { .. }
+        | WorktreeEvent::UndoFailed { .. } => TraceEntryKind::Failed,
     })
 }
 
@@ -52,6 +54,15 @@ pub(super) fn project_worktree(event: &WorktreeEvent) -> Option<EntryProjection>
             "changes accepted by your policy: autonomy is high and the criteria are met".to_owned()
         }
         WorktreeEvent::Applied { .. } => "changes applied to the workspace".to_owned(),
+        WorktreeEvent::Checked { failures, .. } if failures.is_empty() => {
+            "its criteria are met in the workspace too".to_owned()
+        }
+        WorktreeEvent::Checked { failures, .. } => {
+            let lines: Vec<String> = failures.iter().map(failure_lines).collect();
+            body = Some(lines.join("\n"));
+            "its criteria are not met in the workspace".to_owned()
+        }
+        WorktreeEvent::CheckAccepted { .. } => "accepted although checks fail".to_owned(),
         WorktreeEvent::ApplyFailed { conflicts, error, .. } => {
             body = conflict_lines(conflicts);
             match error {
@@ -78,6 +89,9 @@ pub(super) fn project_worktree(event: &WorktreeEvent) -> Option<EntryProjection>
         WorktreeEvent::Discarded { cause: DiscardCause::Lost, .. } => {
             "its copy is gone; it starts from a new one".to_owned()
         }
+        WorktreeEvent::UndoRequested { retry: Some(_), .. } => {
+            "its changes go back to the agent, with what failed".to_owned()
+        }
         WorktreeEvent::UndoRequested { .. } => "undo of its changes requested".to_owned(),
         WorktreeEvent::Undone { .. } => "its changes were undone".to_owned(),
         WorktreeEvent::UndoFailed { conflicts, .. } => {
@@ -86,6 +100,11 @@ pub(super) fn project_worktree(event: &WorktreeEvent) -> Option<EntryProjection>
         }
     };
     Some((kind, text, body))
+}
+
+fn failure_lines(failure: &FailedCheck) -> String {
+    let headline = format!("{}: {}", failure.check, failure.outcome);
+    if failure.output.is_empty() { headline } else { format!("{headline}\n{}", failure.output) }
 }
 
 fn conflict_lines(conflicts: &[ApplyConflict]) -> Option<String> {

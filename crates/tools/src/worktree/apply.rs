@@ -6,7 +6,7 @@ use std::path::Path;
 
 use planwright_model::{AppliedFile, ApplyConflict, Digest};
 
-use super::merge::{merge_texts, write_file};
+use super::merge::{conflict_hunks, merge_texts, write_file};
 use super::{Worktree, WorktreeChange, WorktreeError};
 use crate::tool::{ToolError, ToolErrorCode};
 use crate::workspace::{LARGEST, Workspace, content_hash};
@@ -46,7 +46,7 @@ impl Worktree {
         for change in changes.files {
             match plan_file(&change, workspace) {
                 Ok(edit) => edits.extend(edit),
-                Err(why) => conflicts.push(ApplyConflict { path: change.path, why }),
+                Err(conflict) => conflicts.push(conflict),
             }
         }
         Ok(if conflicts.is_empty() {
@@ -118,20 +118,15 @@ impl Worktree {
                 Ok(now) if now.as_ref() == to => moved.push(file),
                 Ok(now) if now.as_ref() == from => waiting.push(file),
                 Ok(_) => {
-                    let why = "it was changed meanwhile".to_owned();
-                    conflicts.push(ApplyConflict { path: file.path.clone(), why });
+                    conflicts.push(ApplyConflict::new(&file.path, "it was changed meanwhile"));
                 }
-                Err(error) => {
-                    let conflict =
-                        ApplyConflict { path: file.path.clone(), why: error.message.clone() };
-                    conflicts.push(conflict);
-                }
+                Err(error) => conflicts.push(ApplyConflict::new(&file.path, error.message)),
             }
         }
         if conflicts.is_empty() {
             for file in waiting {
                 if let Err(error) = self.move_file(file, workspace, direction) {
-                    conflicts.push(ApplyConflict { path: file.path.clone(), why: error.message });
+                    conflicts.push(ApplyConflict::new(&file.path, error.message));
                     break;
                 }
                 moved.push(file);
@@ -147,7 +142,7 @@ impl Worktree {
         for file in moved.into_iter().rev().filter(|file| file.before != file.after) {
             if let Err(error) = self.move_file(file, workspace, back) {
                 let why = format!("it could not be restored: {}", error.message);
-                conflicts.push(ApplyConflict { path: file.path.clone(), why });
+                conflicts.push(ApplyConflict::new(&file.path, why));
             }
         }
         Err(conflicts)
@@ -193,11 +188,12 @@ fn sides(file: &AppliedFile, direction: ApplyDirection) -> (Option<&Digest>, Opt
 fn plan_file(
     change: &WorktreeChange,
     workspace: &Workspace,
-) -> Result<Option<WorkspaceEdit>, String> {
+) -> Result<Option<WorkspaceEdit>, ApplyConflict> {
+    let conflict = |why: &str| Err(ApplyConflict::new(&change.path, why));
     let now = match workspace.read(&change.path, LARGEST) {
         Ok(bytes) => Some(bytes),
         Err(error) if error.code == ToolErrorCode::NotFound => None,
-        Err(error) => return Err(error.message),
+        Err(error) => return conflict(&error.message),
     };
     let edit = |after: Option<Vec<u8>>| {
         let (path, executable) = (change.path.clone(), change.executable);
@@ -212,12 +208,16 @@ fn plan_file(
     match (&change.base, &change.own, &now) {
         (Some(base), Some(own), Some(now)) => match merge_texts(base, now, own) {
             Some(Ok(merged)) => edit(Some(merged.into_bytes())),
-            Some(Err(_)) => Err("the same lines were changed in the workspace".to_owned()),
-            None => Err("it was changed in the workspace and cannot be merged".to_owned()),
+            Some(Err(marked)) => {
+                let hunks = conflict_hunks(&marked);
+                let why = "the same lines were changed in the workspace";
+                Err(ApplyConflict { hunks, ..ApplyConflict::new(&change.path, why) })
+            }
+            None => conflict("it was changed in the workspace and cannot be merged"),
         },
-        (_, None, _) => Err("the task removes it, but it was changed in the workspace".to_owned()),
-        (_, _, None) => Err("the task changes it, but it was removed in the workspace".to_owned()),
-        (None, _, _) => Err("another file was created there in the workspace".to_owned()),
+        (_, None, _) => conflict("the task removes it, but it was changed in the workspace"),
+        (_, _, None) => conflict("the task changes it, but it was removed in the workspace"),
+        (None, _, _) => conflict("another file was created there in the workspace"),
     }
 }
 

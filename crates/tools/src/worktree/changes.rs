@@ -200,6 +200,14 @@ impl WorktreeEntry {
     }
 }
 
+/// Whether two trees have the same at a path.
+pub(super) fn is_same_entry(one: &Path, other: &Path) -> Result<bool, WorktreeError> {
+    let entries = (WorktreeEntry::read(one)?, WorktreeEntry::read(other)?);
+    // A directory in the place of a listed file is not copied: a submodule.
+    let is_left_out = matches!(entries, (WorktreeEntry::Other, WorktreeEntry::Missing));
+    Ok(entries.0 == entries.1 || is_left_out)
+}
+
 /// A hash to tell two large files apart.
 fn hash_large_file(path: &Path) -> Result<u64, WorktreeError> {
     use std::hash::Hasher as _;

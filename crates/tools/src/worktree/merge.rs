@@ -26,7 +26,76 @@ pub(super) fn merge_texts(
     Some(diffy::merge(text(base)?, text(ours)?, text(theirs)?))
 }
 
+/// How many conflicts of a file are shown, and how many lines of each.
+const MOST_HUNKS: usize = 8;
+const MOST_HUNK_LINES: usize = 60;
+
+/// The lines between conflict markers, each with the line where it begins in the workspace's version and with whose lines
+/// are whose.
+pub(super) fn conflict_hunks(marked: &str) -> Vec<String> {
+    let mut hunks = Vec::new();
+    let mut open: Option<Vec<String>> = None;
+    // Lines of the workspace's version so far: those outside of conflicts, and its side of each of them.
+    let (mut line_number, mut is_ours) = (1usize, true);
+    for line in marked.lines() {
+        let marker = line.get(..7).unwrap_or_default();
+        match (marker, &mut open) {
+            ("<<<<<<<", None) => {
+                open = Some(vec![format!("<<<<<<< your workspace, line {line_number}")]);
+                is_ours = true;
+            }
+            ("|||||||", Some(hunk)) => {
+                hunk.push("||||||| before".to_owned());
+                is_ours = false;
+            }
+            ("=======", Some(hunk)) => {
+                hunk.push("=======".to_owned());
+                is_ours = false;
+            }
+            (">>>>>>>", Some(hunk)) => {
+                hunk.push(">>>>>>> the task".to_owned());
+                hunks.extend(open.take().map(join_hunk));
+                is_ours = true;
+            }
+            (_, Some(hunk)) => {
+                hunk.push(line.to_owned());
+                line_number += usize::from(is_ours);
+            }
+            (_, None) => line_number += 1,
+        }
+    }
+    if let Some(more @ 1..) = hunks.len().checked_sub(MOST_HUNKS) {
+        hunks.truncate(MOST_HUNKS);
+        hunks.push(format!("({more} more conflicts)"));
+    }
+    hunks
+}
+
+fn join_hunk(mut lines: Vec<String>) -> String {
+    if let Some(more @ 1..) = lines.len().checked_sub(MOST_HUNK_LINES) {
+        lines.truncate(MOST_HUNK_LINES);
+        lines.push(format!("({more} more lines)"));
+    }
+    lines.join("\n")
+}
+
 impl Worktree {
+    /// Whether the workspace differs from what the copy began with, ignored files aside.
+    ///
+    /// # Errors
+    /// The copy is gone, or a file cannot be read.
+    pub fn has_workspace_moved(&self, workspace: &Path) -> Result<bool, WorktreeError> {
+        self.require_trees()?;
+        let mut paths: BTreeSet<PathBuf> = listed_files(workspace);
+        paths.extend(super::changes::tree_paths(&self.base()));
+        for path in paths {
+            if !super::changes::is_same_entry(&workspace.join(&path), &self.base().join(&path))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Merges the workspace into the copy. Afterwards the copy counts as begun from the workspace as it is now.
     ///
     /// # Errors

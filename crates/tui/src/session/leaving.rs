@@ -86,7 +86,9 @@ impl SessionScreen {
         if !self.leaves_when_idle {
             return None;
         }
-        let idle = self.latest.tasks.status_counts().running == 0;
+        // What waits for an answer does not get further without the person.
+        let idle =
+            self.latest.tasks.status_counts().running == 0 || self.latest.waits_for_person_only();
         let held = self.latest.run.phase != RunPhase::Running;
         (idle && held).then_some(ScreenEffect::Exit(ExitReason::QuitWhileRunning))
     }

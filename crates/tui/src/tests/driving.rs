@@ -179,6 +179,23 @@ fn a_refusal_is_one_line_and_ends_with_the_next_key() {
 }
 
 #[test]
+fn stopping_after_the_step_quits_when_all_that_is_at_work_waits_for_an_answer() {
+    for (journal, number) in [("change_review", 2), ("agent_question", 2), ("applied_check", 3)] {
+        let fixture = super::journals::recorded_request(journal, number);
+        let mut shown = fixture.live();
+        shown.press(&["q", "j", "Enter"]);
+        assert!(matches!(shown.sent(), Some(Command::Pause)), "{journal}");
+        let paused = fixture.pause();
+        let left = ScreenEffect::Exit(ExitReason::QuitWhileRunning);
+        assert_eq!(shown.grow(&paused), left, "{journal}");
+    }
+    let fixture = Fixture::running();
+    let mut shown = fixture.live();
+    shown.press(&["q", "j", "Enter"]);
+    assert_eq!(shown.grow(&fixture.pause()), ScreenEffect::Draw, "the step is not over");
+}
+
+#[test]
 fn leaving_asks_while_work_runs() {
     let mut shown = Fixture::running().live();
     assert_eq!(shown.press(&["q"]), ScreenEffect::Draw);

@@ -8,7 +8,7 @@ use planwright_model::event::{ApprovalEvent, Event, Record};
 use planwright_model::{ApprovalTarget, Request, RequestKind};
 
 /// Every card: its name, the journal it is in, and which of the requests there it is.
-const CARDS: [(&str, &str, usize); 32] = [
+const CARDS: [(&str, &str, usize); 34] = [
     ("questions", "questions", 1),
     ("question", "question", 1),
     ("kind", "kind", 1),
@@ -32,6 +32,8 @@ const CARDS: [(&str, &str, usize); 32] = [
     ("agent_question", "agent_question", 2),
     ("partly_done", "partly_done", 2),
     ("change_review", "change_review", 2),
+    ("change_conflict", "change_conflict", 3),
+    ("applied_check", "applied_check", 3),
     ("consent", "consent", 1),
     ("model_trouble", "model_trouble", 1),
     ("cap", "cap", 2),
@@ -93,7 +95,7 @@ pub(crate) fn card_request(name: &str) -> Request {
 }
 
 /// Every kind of request that the engine can ask; drafts by what they are a draft of.
-const KINDS: [&str; 22] = [
+const KINDS: [&str; 23] = [
     "final_plan",
     "cap",
     "in_doubt",
@@ -116,6 +118,7 @@ const KINDS: [&str; 22] = [
     "change_review",
     "desk_question",
     "desk_permission",
+    "applied_check",
 ];
 
 /// A new kind does not compile until it stands here, and fails the test below until the engine was recorded asking it.
@@ -145,6 +148,7 @@ fn kind_name(kind: &RequestKind) -> &'static str {
         RequestKind::ChangeReview { .. } => KINDS[19],
         RequestKind::DeskQuestion { .. } => KINDS[20],
         RequestKind::DeskPermission { .. } => KINDS[21],
+        RequestKind::AppliedCheck { .. } => KINDS[22],
     }
 }
 

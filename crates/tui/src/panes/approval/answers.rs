@@ -200,6 +200,7 @@ fn key_action(kind: &RequestKind, action: ChoiceAction) -> KeyAction {
         | Choice::KeepAndStop
         | Choice::Reject
         | Choice::DiscardChanges
+        | Choice::UndoChanges
         | Choice::OfflineThisTime
         | Choice::NeverUse => KeyAction::No,
         Choice::StopTask => KeyAction::StopIt,
@@ -237,6 +238,7 @@ fn is_consequential(action: ChoiceAction) -> bool {
             | Choice::AllowOnce
             | Choice::ApplyChanges
             | Choice::DiscardChanges
+            | Choice::UndoChanges
             | Choice::AllowForSession
             | Choice::AllowAlways
             | Choice::UseProvider

@@ -130,14 +130,21 @@ fn time_text(state: &SessionState) -> String {
     }
 }
 
-/// What a run took and what it consists of. The parts add up as they are shown: they are cut to the unit of the whole.
+/// What a run took and what it consists of. The parts add up as they are shown: they are cut to the unit of the whole,
+/// except for one that is shorter than it, which would be nothing then.
 fn split_time(whole: u64, worked: u64, away: u64) -> String {
     const MINUTE: u64 = 60_000;
     let unit = if whole >= 10 * MINUTE { MINUTE } else { 1_000 };
     let cut = |ms: u64| ms - ms % unit;
     let show = |ms| units::format_elapsed(Duration::from_millis(ms));
-    let (away, worked) = (cut(away.min(whole)), cut(worked.min(whole)));
-    let waited = cut(whole).saturating_sub(away + worked);
+    let (away, worked) = (away.min(whole), worked.min(whole));
+    let is_short = |ms: u64| (1_000..unit).contains(&ms);
+    let (away, worked, waited) = if is_short(away) || is_short(worked) {
+        let keep = |ms: u64| if is_short(ms) { ms - ms % 1_000 } else { cut(ms) };
+        (keep(away), keep(worked), keep(whole.saturating_sub(away + worked)))
+    } else {
+        (cut(away), cut(worked), cut(whole).saturating_sub(cut(away) + cut(worked)))
+    };
     let mut parts = vec![format!("{} of work", show(worked))];
     parts.extend((waited > 0).then(|| format!("{} waiting for you", show(waited))));
     parts.extend((away > 0).then(|| format!("stopped for {}", show(away))));
@@ -244,6 +251,10 @@ mod tests {
         assert_eq!(text, "1 h 6 min: 25 min of work, 41 min waiting for you");
         let text = split_time(minutes(66, 20), minutes(9, 41), minutes(50, 0));
         assert_eq!(text, "1 h 6 min: 9 min of work, 7 min waiting for you, stopped for 50 min");
+        let text = split_time(minutes(12, 3), minutes(0, 40), 0);
+        assert_eq!(text, "12 min: 40 s of work, 11 min waiting for you");
+        let text = split_time(minutes(30, 0), minutes(29, 45), 0);
+        assert_eq!(text, "30 min: 29 min of work, 1 min waiting for you");
         assert_eq!(split_time(1_400, 1_400, 0), "1.4 s");
         assert_eq!(split_time(9_900, 4_100, 0), "9 s: 4 s of work, 5 s waiting for you");
     }
