@@ -56,15 +56,12 @@ fn open_growing(
         return Ok(None);
     }
     let within = tails.into_iter().rfind(|tail| tail.start <= offset);
-    let (file, position, start) = match within.filter(|_| offset >= head_end) {
-        Some(mut tail) => {
-            let position = tail.seek(offset).map_err(fail)?;
-            (tail.file, position, Some(tail.start))
-        }
-        None => {
-            let position = head.seek(SeekFrom::Start(offset)).map_err(fail)?;
-            (head, position, None)
-        }
+    let (file, position, start) = if let Some(mut tail) = within.filter(|_| offset >= head_end) {
+        let position = tail.seek(offset).map_err(fail)?;
+        (tail.file, position, Some(tail.start))
+    } else {
+        let position = head.seek(SeekFrom::Start(offset)).map_err(fail)?;
+        (head, position, None)
     };
     let file = BufReader::with_capacity(1 << 17, file);
     Ok(Some(SpoolSource::Growing { file, position, start }))
