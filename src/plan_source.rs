@@ -17,6 +17,7 @@ pub(crate) fn read_plan_file(
     params: &BTreeMap<String, String>,
     agents: Vec<String>,
     redactor: &Redactor,
+    allow_missing: bool,
 ) -> Result<PlanFile, PlanFileError> {
     let (name, text) = read_plan_text(path)?;
     let include = |name: &str| read_included(path, name);
@@ -27,6 +28,7 @@ pub(crate) fn read_plan_file(
         include: &include,
         find_secret: &find_secret,
         needs_all: true,
+        allow_missing,
         agents: Some(agents),
     };
     parse_with_inputs(&text, PlanFileFormat::detect(&name, &text), &name, &inputs)
@@ -142,8 +144,9 @@ mod tests {
     fn files_are_read_by_their_ending() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("todo.md");
-        let read_plan_file =
-            |path: &Path| read_plan_file(path, &BTreeMap::new(), Vec::new(), &Redactor::default());
+        let read_plan_file = |path: &Path| {
+            read_plan_file(path, &BTreeMap::new(), Vec::new(), &Redactor::default(), false)
+        };
         std::fs::write(&path, "- [ ] One\n").unwrap();
         assert_eq!(read_plan_file(&path).unwrap().plan.tasks[0].id.as_str(), "one");
         std::fs::write(&path, b"- \xff").unwrap();
