@@ -30,5 +30,6 @@ pub(crate) use file_dates::{file_deadline, file_task_times};
 pub(crate) use groups::{PlanFileRow, file_rows, group_row_id, is_group_row};
 pub use preview::{PreviewSource, preview_changes, preview_edits, preview_rows};
 pub use printed::{PrintedLine, printed_plan, printed_row_by_number, row_id_by_number};
+pub(crate) use rows::row_comment;
 pub use rows::{PlanRowKind, PlanTextRow, RowComment, draft_rows, plan_rows};
 pub use said::{FactRow, fact_rows};

@@ -385,7 +385,8 @@ fn next_number(counts: &mut Vec<usize>, depth: usize) -> String {
     parts.join(".")
 }
 
-fn row_comment(comment: &Comment) -> RowComment {
+/// A remark with its fate, in words.
+pub(crate) fn row_comment(comment: &Comment) -> RowComment {
     let fate = match &comment.outcome {
         None => String::new(),
         Some(CommentOutcome::Addressed { how }) => describe_fate("addressed", how),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::civil::Date;
+use jiff::civil::{Date, Time};
 
 use super::row_names::{find_row, split_parts};
 use super::{RowEditPurpose, RowEditor, RowFieldKind, RowLevel};
@@ -146,12 +146,44 @@ fn read_dates(
     .into_iter()
     .find_map(|(word, field)| Some((field, strip_word(text, word)?)))
     .unwrap_or((DateField::FixedStart, text));
-    let Some(date) = read_day(day, source.today) else {
-        let tries = "Try \"next Tue\", \"by 5 Dec\" or \"after\" and the name of a row.";
+    let (day, time) = split_time(day);
+    let Some(date) = read_day(&day, source.today) else {
+        let tries =
+            "Try \"next Tue\", \"8 Mar 9:00\", \"by 5 Dec\" or \"after\" and the name of a row.";
         return Err(format!("\"{day}\" is not a day. {tries}"));
     };
-    let edit = PlanEdit::SetDate { node: node.clone(), field, date: Some(PlanDate::on_day(date)) };
-    Ok((vec![edit], format!("{} {}", field.words(), format_date(date, source.today))))
+    let words = format!("{} {}", field.words(), format_date(date, source.today));
+    let (date, words) = match time {
+        Some(time) => {
+            let words = format!("{words}, {}", time.strftime("%H:%M"));
+            (PlanDate::at_time(date.to_datetime(time)), words)
+        }
+        None => (PlanDate::on_day(date), words),
+    };
+    let edit = PlanEdit::SetDate { node: node.clone(), field, date: Some(date) };
+    Ok((vec![edit], words))
+}
+
+/// Takes the time of day from the end of a date: `8 Mar 9:00`, `March 8 at 9`.
+fn split_time(text: &str) -> (String, Option<Time>) {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let read = |word: &str, hours_only: bool| {
+        let (hour, minute) = match word.split_once(':') {
+            Some(parts) => parts,
+            None if hours_only => (word, "0"),
+            None => return None,
+        };
+        Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()
+    };
+    let (day, time) = match words.as_slice() {
+        [day @ .., "at", time] => (day, read(time, true)),
+        [day @ .., time] => (day, read(time, false)),
+        [] => return (String::new(), None),
+    };
+    match time {
+        Some(time) => (day.join(" "), Some(time)),
+        None => (words.join(" "), None),
+    }
 }
 
 fn link_edit(from: TaskId, node: &TaskId, source: RowReadSource<'_>) -> (Vec<PlanEdit>, String) {
@@ -325,6 +357,14 @@ mod tests {
         assert_eq!(read_dates("next Tue", &node, source(&rows)).unwrap().1, "starts Tue 24 Nov");
         assert_eq!(read_dates("by 5 Dec", &node, source(&rows)).unwrap().1, "due Sat 5 Dec");
         assert!(read_dates("whenever", &node, source(&rows)).is_err());
+        for words in ["8 mar 9:00", "on March 8 at 9:00", "March 8 at 9"] {
+            let (edits, said) = read_dates(words, &node, source(&rows)).unwrap();
+            assert_eq!(said, "starts Mon 8 Mar 2027, 09:00", "{words}");
+            let at = jiff::civil::date(2027, 3, 8).at(9, 0, 0, 0);
+            let (field, date) = (DateField::FixedStart, Some(PlanDate::at_time(at)));
+            assert_eq!(edits, [PlanEdit::SetDate { node: node.clone(), field, date }]);
+        }
+        assert!(read_dates("9:00", &node, source(&rows)).is_err());
         assert_eq!(read_who("Anna", &node, source(&rows)).unwrap().1, "done by Anna");
         assert_eq!(read_who("me", &node, source(&rows)).unwrap().1, "yours");
     }
