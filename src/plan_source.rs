@@ -18,6 +18,7 @@ pub(crate) fn read_plan_file(
     params: &BTreeMap<String, String>,
     (agents, task_types): (Vec<String>, Vec<String>),
     redactor: &Redactor,
+    allow_missing: bool,
 ) -> Result<PlanFile, PlanFileError> {
     let (name, text) = read_plan_text(path)?;
     let include = |name: &str| read_included(path, name);
@@ -28,6 +29,7 @@ pub(crate) fn read_plan_file(
         include: &include,
         find_secret: &find_secret,
         needs_all: true,
+        allow_missing,
         agents: Some(agents),
         task_types,
     };
@@ -145,7 +147,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("todo.md");
         let read_plan_file = |path: &Path| {
-            read_plan_file(path, &BTreeMap::new(), Default::default(), &Redactor::default())
+            read_plan_file(path, &BTreeMap::new(), Default::default(), &Redactor::default(), false)
         };
         std::fs::write(&path, "- [ ] One\n").unwrap();
         assert_eq!(read_plan_file(&path).unwrap().plan.tasks[0].id.as_str(), "one");

@@ -21,8 +21,6 @@ pub(crate) struct ReadyPlan {
     pub plan: Plan,
     pub facts: GraphFacts,
     pub normalization: Vec<NormalizationChange>,
-    /// Links to tasks that are not there, with their places.
-    pub missing: Vec<String>,
     /// The file it came from, as the person named it.
     pub file: Option<String>,
 }

@@ -52,6 +52,7 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
         include: &include,
         find_secret: &find_secret,
         needs_all: false,
+        allow_missing: false,
         agents: app.as_ref().map(App::agent_names),
         task_types: app.as_ref().map(App::task_type_names).unwrap_or_default(),
     };
@@ -72,7 +73,8 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
 }
 
 /// The rules that a file must follow to be read at all. The others are about plans that could be read.
-const RULES_OF_FILES: [&str; 4] = ["bad_value", "unknown_field", "cycle", "duplicate_id"];
+const RULES_OF_FILES: [&str; 5] =
+    ["bad_value", "unknown_field", "cycle", "duplicate_id", "dependency_missing"];
 
 /// A file that cannot run is a mistake in what was asked for, as it is for `run`.
 fn check_exit(report: &check::CheckReport) -> CliExit {

@@ -117,8 +117,7 @@ async fn run_demo_plan(shared: &SharedArgs, app: &App) -> anyhow::Result<CliExit
         .map_err(|cycle| CliProblem::failed(format!("tasks wait for each other: {cycle}")))?;
     let facts = resolved.to_facts(&read.plan.tasks);
     let (plan, normalization) = (read.plan, read.normalization);
-    let missing = Vec::new();
-    let ready = ReadyPlan { plan, facts, normalization, missing, file: None };
+    let ready = ReadyPlan { plan, facts, normalization, file: None };
     let workspace = app.require_data_dir()?.join("demo");
     std::fs::create_dir_all(&workspace)
         .with_context(|| format!("making {}", workspace.display()))?;

@@ -19,7 +19,7 @@ use crate::headless::PresetAnswers;
 use crate::headless::run_reports::ReportArgs;
 use crate::plan_source::{describe_secret, read_plan_file, split_params};
 use planwright_model::{
-    ExitCriterion, NormalizationChange, Plan, PlanNotification, RunKind, SandboxChoice, Violation,
+    ExitCriterion, NormalizationChange, Plan, PlanNotification, RunKind, SandboxChoice,
 };
 use planwright_plan::graph;
 use planwright_plan::plan_file::PlanFileError;
@@ -125,9 +125,8 @@ pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result
         }
         let (params, _) = split_params(&args.words);
         let path = Path::new(&args.what);
-        let ready = runnable_part(&app, path, args.infer, &selection, &params)
+        let ready = runnable_part(&app, path, args.infer, args.allow_missing, &selection, &params)
             .inspect_err(|_| print_refusal(&app, args, &params))?;
-        refuse_missing_dependencies(shared, args, &ready)?;
         refuse_missing_terminal(shared, &ready)?;
         let workspace = match &args.workspace {
             Some(named) => existing_directory(named)?,
@@ -187,7 +186,7 @@ fn failed_tasks(store: &Store, file: &str) -> anyhow::Result<Vec<String>> {
 
 /// Reads a plan and refuses what could not run or must not be kept.
 pub(super) fn runnable_plan(app: &App, path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
-    runnable_part(app, path, infer, &TaskSelection::default(), &BTreeMap::new())
+    runnable_part(app, path, infer, false, &TaskSelection::default(), &BTreeMap::new())
 }
 
 /// Prints where a plan file is wrong, for those who asked for annotations.
@@ -197,7 +196,9 @@ fn print_refusal(app: &App, args: &RunArgs, params: &BTreeMap<String, String>) {
     if args.what == "-" {
         return;
     }
-    if let Err(error) = read_plan_file(path, params, app.plan_file_names(), &app.redactor()) {
+    let (names, redactor) = (app.plan_file_names(), app.redactor());
+    let read = read_plan_file(path, params, names, &redactor, args.allow_missing);
+    if let Err(error) = read {
         let mut out = StdoutWriter::new();
         for line in args.reports.refusal_annotations(path, &error) {
             // Who closed the output wants nothing more; the error itself comes after.
@@ -213,10 +214,11 @@ fn runnable_part(
     app: &App,
     path: &Path,
     infer: bool,
+    allow_missing: bool,
     selection: &TaskSelection,
     params: &BTreeMap<String, String>,
 ) -> anyhow::Result<ReadyPlan> {
-    let mut ready = read_plan(app, path, infer, selection, params)?;
+    let mut ready = read_plan(app, path, infer, allow_missing, selection, params)?;
     refuse_missing_sandbox(&ready)?;
     if let Some(notify) = &ready.plan.notify {
         ready.normalization.push(notify_note(notify));
@@ -258,12 +260,12 @@ fn read_plan(
     app: &App,
     path: &Path,
     infer: bool,
+    allow_missing: bool,
     selection: &TaskSelection,
     params: &BTreeMap<String, String>,
 ) -> anyhow::Result<ReadyPlan> {
-    let read = read_plan_file(path, params, app.plan_file_names(), &app.redactor());
+    let read = read_plan_file(path, params, app.plan_file_names(), &app.redactor(), allow_missing);
     let mut read = read.map_err(|error| plan_problem(&error))?;
-    let missing = missing_dependencies(path, &read.warnings);
     read.plan = select_tasks(&read.plan, selection)
         .map_err(|error| CliProblem::usage(error.to_string()).with_remedy(error.hint()))?;
     if infer {
@@ -286,21 +288,8 @@ fn read_plan(
         facts,
         plan: read.plan,
         normalization: read.normalization,
-        missing,
         file: Some(path.to_string_lossy().into_owned()).filter(|name| name != "-"),
     })
-}
-
-/// The links to tasks that are not there, with their places.
-fn missing_dependencies(path: &Path, warnings: &[Violation]) -> Vec<String> {
-    let found = warnings.iter().filter(|warning| warning.rule == "dependency_missing");
-    let place = |warning: &Violation| match (warning.line, warning.column) {
-        (Some(line), Some(column)) => {
-            format!("{}:{line}:{column}: ", warning.path(&path.to_string_lossy()))
-        }
-        _ => String::new(),
-    };
-    found.map(|warning| format!("{}{}", place(warning), warning.message)).collect()
 }
 
 /// A command of the plan that is no task is shown with it.
@@ -382,20 +371,6 @@ fn refuse_secrets(app: &App, ready: &ReadyPlan) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-fn refuse_missing_dependencies(
-    shared: &SharedArgs,
-    args: &RunArgs,
-    ready: &ReadyPlan,
-) -> anyhow::Result<()> {
-    let missing = &ready.missing;
-    if missing.is_empty() || args.allow_missing || !shared.yes {
-        return Ok(());
-    }
-    Err(CliProblem::usage(missing.join("; "))
-        .with_remedy("fix the plan, or add --allow-missing to run it as it is")
-        .into())
 }
 
 /// A directory that exists, in full.

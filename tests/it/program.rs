@@ -349,18 +349,37 @@ fn the_end_of_a_run_has_causes_with_output_and_json_names_the_session() {
 }
 
 #[test]
-fn missing_dependencies_need_consent() {
+fn a_link_to_a_missing_task_is_an_error_everywhere() {
     let place = Place::new();
     let plan = place.plan(
         "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\ndepends_on = [\"biuld\"]\nrun = { shell = \"true\" }\n\
          [[tasks]]\nid = \"build\"\ndescription = \"x\"\nrun = { shell = \"true\" }\n",
     );
-    let output = place.run(&["run", &plan, "--headless", "--yes"]);
+    // With a screen, in plain mode and without any: nothing is started and no session is made.
+    for how in [&["--headless", "--yes"][..], &["--headless"], &["--plain"], &[]] {
+        let output = place.run(&[&["run", plan.as_str()], how].concat());
+        assert_eq!(code(&output), 2, "{how:?}: {}", stderr(&output));
+        let said = stderr(&output);
+        assert!(
+            said.contains("plan.toml:5:15: `a` waits for a missing task: there is no task biuld"),
+            "{said}"
+        );
+        assert!(said.contains("Did you mean `build`?"), "{said}");
+    }
+    assert!(!place.data().exists(), "nothing was started");
+    let output = place.run(&["check", &plan]);
     assert_eq!(code(&output), 2);
-    assert!(
-        stderr(&output).contains("biuld") && stderr(&output).contains("--allow-missing"),
-        "{}",
-        stderr(&output)
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("plan.toml:5:15: error[dependency_missing]"), "{said}");
+    assert!(said.contains("Did you mean `build`?"), "{said}");
+    let itself = place.plan(
+        "title = \"x\"\n[[tasks]]\nid = \"a\"\ndepends_on = [\"a\"]\nrun = { shell = \"true\" }\n",
+    );
+    for args in [["check", itself.as_str()], ["run", itself.as_str()]] {
+        assert_eq!(code(&place.run(&args)), 2, "a link to itself is dropped by {args:?}");
+    }
+    let plan = place.plan(
+        "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\ndepends_on = [\"biuld\"]\nrun = { shell = \"true\" }\n",
     );
     let output = place.run(&["run", &plan, "--headless", "--yes", "--allow-missing"]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));

@@ -10,6 +10,7 @@ mod plan_days;
 mod plan_diffs;
 mod plan_edits;
 mod plan_operations;
+mod plan_order;
 mod plan_rhythms;
 mod plan_rules;
 mod task_plans;

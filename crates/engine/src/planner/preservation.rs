@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use planwright_model::{LinkOrigin, NodeOrigin, NodeTree, PlanOutline, Roadmap, TaskId};
+use planwright_model::{
+    LinkKind, LinkOrigin, NodeDependency, NodeOrigin, NodeTree, PlanNode, PlanOutline, Roadmap,
+    TaskId,
+};
 
 /// Locked nodes that a draft changed or left out.
 pub(super) fn broken_locks(
@@ -105,4 +108,56 @@ pub(super) fn carry_over_decisions(
         after.dependencies.retain(|known| (&known.from, &known.to) != (&link.from, &link.to));
         after.dependencies.push(link.clone());
     }
+}
+
+/// Makes another version out of the present roadmap: what both have stays as it is, with every link that the person or
+/// an edit gave it. Only what the version adds or leaves out differs, and rows of the person are never left out.
+/// `false` if the roadmap is not of this outline, so that nothing can be taken over from it.
+pub(super) fn carry_over_version(
+    outline: &PlanOutline,
+    before: &Roadmap,
+    after: &mut Roadmap,
+    locked: &BTreeSet<TaskId>,
+) -> bool {
+    let known = |id: &TaskId| before.find_node(id).is_some();
+    if outline.nodes.iter().any(|node| !known(&node.id) && !node.optional) {
+        return false;
+    }
+    let new: Vec<PlanNode> = after.nodes.iter().filter(|node| !known(&node.id)).cloned().collect();
+    let stays = |node: &PlanNode| {
+        after.find_node(&node.id).is_some()
+            || node.origin == NodeOrigin::UserFeedback
+            || locked.contains(&node.id)
+    };
+    let (kept, gone): (Vec<&PlanNode>, Vec<&PlanNode>) =
+        before.nodes.iter().partition(|node| stays(node));
+    let mut links = before.dependencies.clone();
+    for node in gone {
+        links = bridge_over(links, &node.id);
+    }
+    let added = |id: &TaskId| new.iter().any(|node| node.id == *id);
+    let drafted = after.dependencies.iter().filter(|link| added(&link.from) || added(&link.to));
+    links.extend(drafted.cloned());
+    after.nodes = kept.into_iter().cloned().chain(new.iter().cloned()).collect();
+    links.retain(|link| {
+        after.find_node(&link.from).is_some() && after.find_node(&link.to).is_some()
+    });
+    after.dependencies = links;
+    true
+}
+
+/// The links without those of a node: what waited for it waits for what it waited for.
+fn bridge_over(links: Vec<NodeDependency>, gone: &TaskId) -> Vec<NodeDependency> {
+    let (own, mut rest): (Vec<_>, Vec<_>) =
+        links.into_iter().partition(|link| link.from == *gone || link.to == *gone);
+    let plain = |link: &&NodeDependency| link.kind == LinkKind::FS;
+    for first in own.iter().filter(plain).filter(|link| link.to == *gone) {
+        for second in own.iter().filter(plain).filter(|link| link.from == *gone) {
+            let linked = |link: &NodeDependency| link.from == first.from && link.to == second.to;
+            if first.from != second.to && !rest.iter().any(linked) {
+                rest.push(NodeDependency { from: first.from.clone(), ..second.clone() });
+            }
+        }
+    }
+    rest
 }

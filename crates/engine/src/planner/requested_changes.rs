@@ -232,7 +232,11 @@ impl Planner {
         let drafted = offline::build_roadmap(&draft.outline, &self.library, request)
             .map_err(|error| error.to_string())?;
         let mut roadmap = drafted.roadmap;
-        preservation::carry_over_decisions(&draft.outline, Some(before), &mut roadmap);
+        let carried =
+            preservation::carry_over_version(&draft.outline, before, &mut roadmap, &talk.locked);
+        if !carried {
+            preservation::carry_over_decisions(&draft.outline, Some(before), &mut roadmap);
+        }
         super::roadmap::update_derived_fields(&mut roadmap);
         let words = format!("the {} way, {}", wanted.id(), describe_work(before, &roadmap));
         Ok((Some(roadmap), words))

@@ -85,7 +85,15 @@ fn finish_roadmap(
     now: Timestamp,
 ) -> StageResult {
     let mut roadmap = draft.roadmap;
-    preservation::carry_over_decisions(outline, talk.roadmap.as_deref(), &mut roadmap);
+    let before = talk.roadmap.as_deref();
+    let another =
+        before.filter(|before| talk.picked_option.is_some() && is_other_version(before, &roadmap));
+    let carried = another.is_some_and(|before| {
+        preservation::carry_over_version(outline, before, &mut roadmap, &talk.locked)
+    });
+    if !carried {
+        preservation::carry_over_decisions(outline, before, &mut roadmap);
+    }
     preservation::restore_locked_roadmap(talk.roadmap.as_deref(), &mut roadmap, &talk.locked);
     update_derived_fields(&mut roadmap);
     let mut work = StageResult::new(ControllerOutcome::Success);
@@ -119,6 +127,14 @@ fn finish_roadmap(
         by: PlanDrafter::Offline,
         self_score: None,
     })
+}
+
+/// Whether a roadmap is another of the options than the present one.
+fn is_other_version(before: &Roadmap, after: &Roadmap) -> bool {
+    let chosen = |roadmap: &Roadmap| {
+        roadmap.options_tried.iter().find(|option| option.chosen).map(|option| option.id.clone())
+    };
+    chosen(before) != chosen(after)
 }
 
 /// The option the person picked, else the first that was not turned down; none leaves it to the rule.

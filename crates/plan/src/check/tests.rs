@@ -79,9 +79,9 @@ fn a_violation_carries_rule_severity_tasks_message_fix_and_line() {
 }
 
 #[test]
-fn a_missing_dependency_is_a_warning() {
+fn a_missing_dependency_is_an_error() {
     let report = report("tasks = [{ id = \"a\", goal = \"x\", depends_on = [\"b\"] }]");
-    assert!(report.valid);
+    assert!(!report.valid);
     assert_eq!(rules(&report), [("dependency_missing", Some(1))]);
     assert_eq!(report.normalization[0].code, "dependency_missing");
 }

@@ -5,6 +5,7 @@ use planwright_model::{
 };
 
 use super::draft::PlanEditDraft;
+use super::task_order::lane_of;
 
 /// Returns whether a link follows from the order of the plan rather than from the person's input.
 fn is_drafted(link: &NodeDependency) -> bool {
@@ -24,16 +25,21 @@ pub(super) fn remove_from_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
     roadmap.dependencies.retain(|link| !gone.contains(&link.from) && !gone.contains(&link.to));
 }
 
-/// Detaches a node from the chain of its siblings; links drawn by the person stay.
+/// Detaches a node from the chain of its siblings: only what follows from the order of the list goes, which are drafted
+/// links to the rows right beside it. Every other link stays.
 pub(super) fn detach_from_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
     if !work.joins_chains {
         return;
     }
     let Some(roadmap) = &mut work.roadmap else { return };
-    let tree = roadmap.node_tree();
-    let Some(parent) = tree.get(id).and_then(|node| node.parent_id.clone()) else { return };
-    let siblings: Vec<TaskId> = tree.children(&parent).map(|node| node.id.clone()).collect();
-    let own = |link: &NodeDependency, other: &TaskId| is_drafted(link) && siblings.contains(other);
+    let lane = lane_of(roadmap, id);
+    let Some(at) = lane.iter().position(|other| other == id) else { return };
+    let beside: Vec<TaskId> = [at.checked_sub(1), Some(at + 1)]
+        .into_iter()
+        .flatten()
+        .filter_map(|at| lane.get(at).cloned())
+        .collect();
+    let own = |link: &NodeDependency, other: &TaskId| is_chain_link(link) && beside.contains(other);
     bridge_neighbors(roadmap, id, own);
     roadmap.dependencies.retain(|link| {
         !(link.from == *id && own(link, &link.to) || link.to == *id && own(link, &link.from))

@@ -51,6 +51,8 @@ pub enum EditError {
     OnlyForNewNodes,
     #[error("\"{title}\" can't wait for \"{end}\", which ends the plan")]
     AfterEnd { title: String, end: String },
+    #[error("\"{second}\" waits for \"{first}\", so it can't stand before it")]
+    LinkForbids { first: String, second: String },
     #[error("that is how it is already")]
     NothingChanges,
     #[error("{message}")]
@@ -86,6 +88,7 @@ impl EditError {
             Self::WrongKind { .. } => "choose another kind or another place".to_owned(),
             Self::OnlyForNewNodes => "remove it and add another".to_owned(),
             Self::AfterEnd { .. } => "let it wait for an earlier task".to_owned(),
+            Self::LinkForbids { .. } => "take the link away first".to_owned(),
             Self::NothingChanges => "nothing was changed".to_owned(),
             Self::BreaksRule { .. } => "the plan was left as it was".to_owned(),
         }

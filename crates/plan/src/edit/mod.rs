@@ -12,6 +12,7 @@ mod file_edits;
 mod insert;
 mod parts;
 mod put_back;
+mod task_order;
 mod tree;
 
 use std::collections::BTreeSet;
@@ -104,8 +105,18 @@ pub fn apply_draft_edit(
 
 fn perform_edits(mut work: PlanEditDraft<'_>, edits: &[PlanEdit]) -> Result<EditedPlan, EditError> {
     let version = work.outline.version;
-    let steps: Vec<EditStep> =
-        edits.iter().map(|edit| perform_edit(&mut work, edit)).collect::<Result<_, _>>()?;
+    let mut steps: Vec<EditStep> = Vec::new();
+    for edit in edits {
+        match perform_edit(&mut work, edit) {
+            Ok(step) => steps.push(step),
+            // Of several edits, one that changes nothing does not hold up the others.
+            Err(EditError::NothingChanges) if edits.len() > 1 => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if steps.is_empty() && !edits.is_empty() {
+        return Err(EditError::NothingChanges);
+    }
     let (mut outline_after, mut roadmap_after, locked, comments) = work.into_parts();
     if edits.iter().any(PlanEdit::changes_plan) {
         outline_after.version = version.saturating_add(1);

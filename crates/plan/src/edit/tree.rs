@@ -10,6 +10,7 @@ use planwright_model::{
 use planwright_text::units::format_planned;
 
 use super::draft::PlanEditDraft;
+use super::task_order::{self, MovedNode, TaskOrder};
 use super::{EditError, EditSummary, chain, clean_title};
 
 /// The assumed duration of a task if nothing determines it.
@@ -303,6 +304,8 @@ pub(super) fn move_node(
     work.require_parts_editable(parent)?;
     node.parent_id.iter().try_for_each(|parent| work.require_parts_editable(parent))?;
     let before = work.nodes().to_vec();
+    let order = work.roadmap.as_ref().map(TaskOrder::from_roadmap);
+    let came_after = rows_before(work, id).filter(|_| node.parent_id.as_ref() == Some(parent));
     chain::detach_from_chain(work, id);
     work.update_node_lists(|nodes| move_under_parent(nodes, id, &above, position));
     if before == work.nodes() {
@@ -310,12 +313,24 @@ pub(super) fn move_node(
     }
     work.update_node(id, |_| {});
     chain::insert_into_chain(work, id);
+    if let Some(order) = order.filter(|_| work.joins_chains) {
+        let moved = MovedNode { id, came_after: came_after.as_deref() };
+        task_order::keep_order(work, &order, &moved)?;
+    }
     let reason = if node.parent_id.as_ref() == Some(parent) {
         describe_place(work, &node)
     } else {
         format!("moved \"{}\" to \"{}\"", node.title, above.title)
     };
     Ok(EditSummary { action: AdaptationAction::Move, node_ids: vec![id.clone()], reason })
+}
+
+/// The rows of its lane that stand before a node.
+fn rows_before(work: &PlanEditDraft<'_>, id: &TaskId) -> Option<Vec<TaskId>> {
+    let mut lane = task_order::lane_of(work.roadmap.as_ref()?, id);
+    let at = lane.iter().position(|other| other == id)?;
+    lane.truncate(at);
+    Some(lane)
 }
 
 /// Says where a row is now by the row beside it.

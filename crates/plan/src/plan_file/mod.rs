@@ -107,6 +107,8 @@ pub struct PlanFileInputs<'a> {
     pub find_secret: &'a dyn Fn(&str) -> Option<(String, String)>,
     /// Whether a value that is not there is an error. A check goes on with a placeholder.
     pub needs_all: bool,
+    /// Whether links to tasks that are not in the file are left out with a warning. Otherwise each is an error.
+    pub allow_missing: bool,
     /// The names of the person's own agents. Without them no name of an agent is checked.
     pub agents: Option<Vec<String>>,
     /// Types of tasks of the person's own, beside the built-in ones.
@@ -129,6 +131,7 @@ impl Default for PlanFileInputs<'_> {
             include,
             find_secret: &|_| None,
             needs_all: true,
+            allow_missing: false,
             agents: None,
             task_types: Vec::new(),
         }

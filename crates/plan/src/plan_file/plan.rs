@@ -117,7 +117,7 @@ pub(super) fn decode_plan(
     check_resources(&mut decoder, &plan, &placed);
     run_rules::check_run_rules(&mut decoder, &plan, &placed);
     let calendar_place = calendar_at.map(|at| decoder.lines.line_and_column(at));
-    DecodedPlan { calendar_place, ..assemble_plan(decoder, plan, &placed) }
+    DecodedPlan { calendar_place, ..assemble_plan(decoder, plan, &placed, inputs.allow_missing) }
 }
 
 /// The newest version of the format.
@@ -359,6 +359,7 @@ fn assemble_plan(
     mut decoder: PlanFileDecoder<'_>,
     mut plan: Plan,
     placed: &[LocatedTask],
+    allow_missing: bool,
 ) -> DecodedPlan {
     let links: usize = placed.iter().map(|placed| placed.links.len()).sum();
     if links > MAX_LINKS {
@@ -368,7 +369,7 @@ fn assemble_plan(
     }
     plan.tasks = placed.iter().map(|placed| placed.task.clone()).collect();
     share_ids(&mut plan);
-    report_missing(&mut decoder, &mut plan, placed);
+    report_missing(&mut decoder, &mut plan, placed, allow_missing);
     if links <= MAX_LINKS
         && let Err(cycle) = resolve_graph(&plan.tasks, |_| true)
     {
@@ -401,26 +402,52 @@ fn share_ids(plan: &mut Plan) {
     }
 }
 
-/// Prunes links and turns each missing one into a warning at its position.
-fn report_missing(decoder: &mut PlanFileDecoder<'_>, plan: &mut Plan, placed: &[LocatedTask]) {
+/// Prunes links. What a file says about the order of its tasks is never dropped without a word: a link to a task that is
+/// not there, or to the task itself, is an error at its place. Where missing tasks are allowed it is a warning.
+fn report_missing(
+    decoder: &mut PlanFileDecoder<'_>,
+    plan: &mut Plan,
+    placed: &[LocatedTask],
+    allow_missing: bool,
+) {
     let known: HashSet<_> = placed.iter().map(|placed| &placed.task.id).collect();
-    let missing: Vec<usize> = placed
-        .iter()
-        .flat_map(|placed| &placed.links)
-        .filter(|(link, _)| !known.contains(&link.task))
-        .map(|(_, at)| *at)
-        .collect();
+    let links = || placed.iter().flat_map(|task| task.links.iter().map(move |link| (task, link)));
+    let places = |wanted: &dyn Fn(&LocatedTask, &TaskLink) -> bool| -> Vec<usize> {
+        links().filter(|(task, (link, _))| wanted(task, link)).map(|(_, (_, at))| *at).collect()
+    };
+    let to_itself = places(&|task, link| link.task == task.task.id);
+    let missing = places(&|_, link| !known.contains(&link.task));
     let pruned = prune_missing(&mut plan.tasks);
-    let entries = pruned.iter().filter(|entry| entry.code == "dependency_missing");
-    for (entry, at) in entries.zip(missing) {
-        let id = entry.task_id.clone();
-        let name = id.as_ref().map(ToString::to_string).unwrap_or_default();
-        let message = format!("`{name}` waits for a missing task: {}", entry.detail);
-        let fix = "The link is left out. Correct the id, or add the task.";
-        let violation = Violation::new("dependency_missing", Severity::Warning, message, fix);
-        decoder.report_violation(violation.with_nodes(id), at);
+    let severity = if allow_missing { Severity::Warning } else { Severity::Fatal };
+    let coded = |code| pruned.iter().filter(move |entry| entry.code == code);
+    for (entry, at) in coded("dependency_missing").zip(missing) {
+        let violation = missing_violation(entry, severity);
+        decoder.report_violation(violation.with_nodes(entry.task_id.clone()), at);
+    }
+    for (entry, at) in coded("self_dependency").zip(to_itself) {
+        let fix = "Name the task that it waits for, or remove the link.";
+        let violation = Violation::new("cycle", severity, entry.detail.clone(), fix);
+        decoder.report_violation(violation.with_nodes(entry.task_id.clone()), at);
     }
     decoder.normalization.extend(pruned);
+}
+
+/// A link to a task that is not in the file, with the nearest name where there is one.
+fn missing_violation(entry: &NormalizationChange, severity: Severity) -> Violation {
+    let name = entry.task_id.as_ref().map(ToString::to_string).unwrap_or_default();
+    let (what, near) = match entry.detail.split_once("; the nearest is ") {
+        Some((what, near)) => (what, Some(near)),
+        None => (entry.detail.as_str(), None),
+    };
+    let message = format!("`{name}` waits for a missing task: {what}");
+    let fix = match (near, severity) {
+        (_, Severity::Warning) => "The link is left out.".to_owned(),
+        (Some(near), _) => format!("Did you mean `{near}`?"),
+        (None, _) => {
+            "Correct the id, or add the task. `run --allow-missing` leaves the link out.".to_owned()
+        }
+    };
+    Violation::new("dependency_missing", severity, message, fix)
 }
 
 fn report_cycle(decoder: &mut PlanFileDecoder<'_>, cycle: &TaskCycle, placed: &[LocatedTask]) {

@@ -109,7 +109,8 @@ fn unknown_fields_suggest_the_nearest_one() {
         )
     );
     assert_eq!(fault("colour = 1\ntasks = [{ id = \"a\" }]").0, "unknown_field");
-    let link = "tasks = [{ id = \"a\", depends_on = [{ task = \"a\", lagg = 1 }] }]";
+    let link =
+        "tasks = [{ id = \"b\" }, { id = \"a\", depends_on = [{ task = \"b\", lagg = 1 }] }]";
     assert_eq!(fault(link).3, "Did you mean `lag`?");
 }
 
@@ -150,13 +151,26 @@ fn demand_above_capacity_reports_task_resource_demand_and_capacity() {
 }
 
 #[test]
-fn unknown_dependencies_are_pruned_and_reported() {
-    let file = toml("[[tasks]]\nid = \"build\"\n[[tasks]]\nid = \"b\"\ndepends_on = [\"biuld\"]\n")
-        .unwrap();
+fn unknown_dependencies_are_errors_with_the_nearest_name() {
+    let text = "[[tasks]]\nid = \"build\"\n[[tasks]]\nid = \"b\"\ndepends_on = [\"biuld\"]\n";
+    let (rule, line, message, fix) = fault(text);
+    assert_eq!((rule.as_str(), line), ("dependency_missing", 5));
+    assert_eq!(message, "`b` waits for a missing task: there is no task biuld");
+    assert_eq!(fix, "Did you mean `build`?");
+    let (rule, line, message, _) = fault(&text.replace("biuld", "b"));
+    assert_eq!((rule.as_str(), line), ("cycle", 5));
+    assert_eq!(message, "b cannot wait for itself");
+}
+
+#[test]
+fn unknown_dependencies_are_left_out_where_that_was_asked_for() {
+    let text = "[[tasks]]\nid = \"build\"\n[[tasks]]\nid = \"b\"\ndepends_on = [\"biuld\"]\n";
+    let inputs = PlanFileInputs { allow_missing: true, ..PlanFileInputs::default() };
+    let file = parse_with_inputs(text, PlanFileFormat::Toml, "plan.toml", &inputs).unwrap();
     assert!(file.plan.tasks[1].dependencies.is_empty());
     assert_eq!(file.normalization.last().unwrap().code, "dependency_missing");
     assert_eq!(file.warnings[0].line, Some(5));
-    assert!(file.warnings[0].message.ends_with("the nearest is build"));
+    assert_eq!(file.warnings[0].suggested_fix, "The link is left out.");
 }
 
 #[test]

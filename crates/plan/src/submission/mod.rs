@@ -131,7 +131,9 @@ fn apply_title(plan: &mut Plan, given: &str) {
 
 /// Reads the format of plan files: nothing is included, and the environment is empty.
 fn read_plan_file(text: &str, format: PlanFileFormat) -> Result<ReadSubmission, SubmissionError> {
-    let mut decoded = decode_plan_file(text, format, "", &PlanFileInputs::default());
+    // What an agent wrote is corrected with a note, as any drafted graph is.
+    let inputs = PlanFileInputs { allow_missing: true, ..PlanFileInputs::default() };
+    let mut decoded = decode_plan_file(text, format, "", &inputs);
     let (findings, faults): (Vec<_>, Vec<_>) =
         decoded.violations.into_iter().partition(|found| found.severity == Severity::Warning);
     if !faults.is_empty() {

@@ -81,7 +81,9 @@ pub(super) fn collect_needs(view: &HomeView, now: Timestamp, zone: &TimeZone) ->
 /// Puts rows that are no longer there back in their places, marked as settled.
 pub(super) fn keep_settled(before: &[NeedRow], rows: &mut Vec<NeedRow>) {
     for (place, row) in before.iter().enumerate() {
-        if !rows.iter().any(|other| other.is_same_need(row)) {
+        // Tasks that were late and are not any more have nothing to show.
+        let was_late = matches!(row.item.cause, AttentionCause::Late(_));
+        if !was_late && !rows.iter().any(|other| other.is_same_need(row)) {
             let row = NeedRow { settled: true, ..row.clone() };
             rows.insert(place.min(rows.len()), row);
         }

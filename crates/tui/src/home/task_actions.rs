@@ -31,6 +31,15 @@ impl HomeScreen {
     pub(super) fn undo_last(&mut self) -> ScreenEffect {
         match self.undo.pop() {
             Some((request, words)) => {
+                // The cursor goes back to the task that it is about.
+                if let HomeRequest::Command { session, command: Command::ReopenTask { task, .. } } =
+                    &request
+                {
+                    let same =
+                        |item: &TodayItem| item.session == *session && item.due.task == *task;
+                    self.today_at =
+                        self.agenda.items.iter().position(same).unwrap_or(self.today_at);
+                }
                 let effect = self.send_request(request);
                 self.message.get_or_insert(words);
                 effect

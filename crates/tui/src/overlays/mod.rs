@@ -41,7 +41,7 @@ use super::theme::ThemeRole;
 use super::widgets::{ScreenLine, fit_clauses};
 use planwright_model::event::Command;
 use planwright_model::{SessionId, TaskId};
-use planwright_text::{clean_line, display_width};
+use planwright_text::{clean_line, display_width, wrap_words};
 
 /// What is open over the screen.
 #[derive(Clone, Debug)]
@@ -232,6 +232,9 @@ fn overlay_room(screen: Rect, cx: &PaneContext<'_>) -> OverlayRoom {
     OverlayRoom { screen, header: cx.areas.header.height }
 }
 
+/// The cells that a dialog is wide, where the screen has them.
+const DIALOG_WIDTH: u16 = 96;
+
 impl ChoiceDialog {
     fn on_key(&mut self, key: KeyChord) -> OverlayOutcome {
         let last = self.options.len().saturating_sub(1);
@@ -267,11 +270,13 @@ impl ChoiceDialog {
     }
 
     fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-        let height = self.options.len() as u16 + 4;
+        let width = DIALOG_WIDTH.min(screen.width);
+        let texts = self.consequence_lines(usize::from(width.saturating_sub(4)));
+        let height = texts.iter().map(Vec::len).sum::<usize>() as u16 + 4;
         let by_number = self.options.iter().all(|option| option.key.is_ascii_digit());
         let inner = frame::draw_overlay_frame(
             screen,
-            (96, height),
+            (DIALOG_WIDTH, height),
             &self.title,
             match (self.cursor, by_number) {
                 (_, true) if self.needs_letter => "a number chooses  Esc close",
@@ -286,19 +291,44 @@ impl ChoiceDialog {
         );
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
         ScreenLine::new(buf, row(0)).skip(1).put(&self.question, cx.style(ThemeRole::Text));
-        let widest = self.options.iter().map(|option| display_width(&option.label)).max();
-        let label = widest.unwrap_or(0).clamp(26, usize::from(inner.width / 2).max(26)) + 1;
-        for (index, option) in self.options.iter().enumerate() {
-            let area = row(index as u16 + 2);
-            if self.cursor == Some(index) {
-                buf.set_style(area, cx.style(ThemeRole::Selection));
+        let label = self.label_width(usize::from(inner.width));
+        let mut y = 2;
+        for (index, (option, texts)) in self.options.iter().zip(&texts).enumerate() {
+            for (part, text) in texts.iter().enumerate() {
+                let area = row(y);
+                y += 1;
+                if self.cursor == Some(index) {
+                    buf.set_style(area, cx.style(ThemeRole::Selection));
+                }
+                let mut line = ScreenLine::new(buf, area);
+                let (key, name) = match part {
+                    0 => (option.key.to_string(), option.label.as_str()),
+                    _ => (" ".to_owned(), ""),
+                };
+                line.skip(2).put(&key, cx.style(ThemeRole::Key)).skip(2);
+                line.put_column(name, label, cx.style(ThemeRole::Text)).skip(1);
+                let fitting = fit_clauses(text, line.cells_left().saturating_sub(1));
+                line.put(&fitting, cx.style(ThemeRole::Dim));
             }
-            let mut line = ScreenLine::new(buf, area);
-            line.skip(2).put(&option.key.to_string(), cx.style(ThemeRole::Key)).skip(2);
-            line.put_column(&option.label, label, cx.style(ThemeRole::Text)).skip(1);
-            let fitting =
-                fit_clauses(&clean_line(&option.consequence), line.cells_left().saturating_sub(1));
-            line.put(&fitting, cx.style(ThemeRole::Dim));
         }
+    }
+
+    fn label_width(&self, width: usize) -> usize {
+        let widest = self.options.iter().map(|option| display_width(&option.label)).max();
+        widest.unwrap_or(0).clamp(26, (width / 2).max(26)) + 1
+    }
+
+    /// What follows from each option. Where the rows are read before one is taken, nothing of it is cut.
+    fn consequence_lines(&self, width: usize) -> Vec<Vec<String>> {
+        let room = width.saturating_sub(self.label_width(width) + 8);
+        let lines = |option: &DialogOption| {
+            let text = clean_line(&option.consequence).into_owned();
+            if self.needs_letter || room == 0 || text.is_empty() {
+                return vec![text];
+            }
+            let wrapped = wrap_words(&text, room, 0);
+            wrapped.into_iter().map(|line| line.to_string()).collect()
+        };
+        self.options.iter().map(lines).collect()
     }
 }

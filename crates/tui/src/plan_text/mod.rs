@@ -34,6 +34,7 @@ pub(crate) use preview::{PreviewedDay, preview_day};
 pub use printed::{PrintedLine, printed_plan, printed_row_by_number, row_id_by_number};
 pub use row_when::RowClock;
 pub(crate) use row_when::task_rhythm;
+pub(crate) use rows::row_comment;
 pub use rows::{PlanRowKind, PlanTextRow, RowComment, draft_rows, plan_rows};
 pub(crate) use said::goal_lines;
 pub use said::{FactRow, fact_rows};

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::{DraftComparison, PlanRowChange, compare_rows, plan_rows};
 use planwright_drafting::change_requests::{ContextChange, apply_context_change};
 use planwright_model::{DateField, PlanDate, PlanEdit, TaskId};
-use planwright_plan::edit::apply_edit;
+use planwright_plan::edit::apply_edits;
 use planwright_schedule::calendar::WorkCalendar;
 use planwright_schedule::{DraftScheduleRequest, OtherBlock, schedule_draft};
 use planwright_state::SessionState;
@@ -116,16 +116,17 @@ pub fn preview_changes(
 fn apply_preview(source: PreviewSource<'_>, edits: &[PlanEdit]) -> Result<SessionState, String> {
     let state = source.state;
     let mut after = SessionState { planning: state.planning.clone(), ..SessionState::default() };
-    for edit in edits {
-        let planning = &after.planning;
-        let Some(outline) = planning.outline.as_deref() else { break };
-        let edited = apply_edit(outline, planning.roadmap.as_deref(), edit, &planning.locked)
-            .map_err(|error| {
-                planwright_text::clean_line(&format!("{error}; {}", error.hint())).into_owned()
-            })?;
-        after.planning.outline = Some(Arc::new(edited.outline));
-        after.planning.roadmap = edited.roadmap.map(Arc::new);
-    }
+    let planning = &state.planning;
+    let Some(outline) = planning.outline.as_deref().filter(|_| !edits.is_empty()) else {
+        return Ok(after);
+    };
+    // All of them together, as they are saved.
+    let edited = apply_edits(outline, planning.roadmap.as_deref(), edits, &planning.locked)
+        .map_err(|error| {
+            planwright_text::clean_line(&format!("{error}; {}", error.hint())).into_owned()
+        })?;
+    after.planning.outline = Some(Arc::new(edited.outline));
+    after.planning.roadmap = edited.roadmap.map(Arc::new);
     Ok(after)
 }
 

@@ -423,7 +423,8 @@ fn next_number(counts: &mut Vec<usize>, depth: usize) -> String {
     parts.join(".")
 }
 
-fn row_comment(comment: &Comment) -> RowComment {
+/// A remark with its fate, in words.
+pub(crate) fn row_comment(comment: &Comment) -> RowComment {
     let fate = outcome_words(comment.outcome.as_ref());
     RowComment { text: clean_line(&comment.text).into_owned(), fate }
 }

@@ -372,6 +372,14 @@ mod tests {
         assert_eq!(at("next Tue at 9").as_deref(), Ok("starts Tue 24 Nov 09:00"));
         assert_eq!(at("by 5 Dec 2:30pm").as_deref(), Ok("due Sat 5 Dec 14:30"));
         assert!(at("Sat 25:00").is_err() && at("Sat 13pm").is_err());
+        for words in ["8 mar 9:00", "on March 8 at 9:00", "March 8 at 9"] {
+            let (edits, said) = read_dates(words, &node, source(&rows)).unwrap();
+            assert_eq!(said, "starts Mon 8 Mar 2027 09:00", "{words}");
+            let at = jiff::civil::date(2027, 3, 8).at(9, 0, 0, 0);
+            let (field, date) = (DateField::FixedStart, Some(PlanDate::at_time(at)));
+            assert_eq!(edits, [PlanEdit::SetDate { node: node.clone(), field, date }]);
+        }
+        assert!(read_dates("9:00", &node, source(&rows)).is_err());
         assert_eq!(read_who("Anna", &node, source(&rows)).unwrap().1, "done by Anna");
         assert_eq!(read_who("me", &node, source(&rows)).unwrap().1, "yours");
     }

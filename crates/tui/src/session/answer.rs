@@ -227,6 +227,9 @@ impl SessionScreen {
                 self.confirm_discard(id, action)
             }
             _ if row.action == KeyAction::YesWider => self.open_choice_dialog(id, row),
+            [ChoiceAction::PickOption(_), ..] if self.shows_versions() => self
+                .open_versions(id, &row.choices)
+                .unwrap_or_else(|| self.open_choice_dialog(id, row)),
             [choice] if takes_text(choice) => self.open_answer_box(id, choice, &row.label),
             [choice] => {
                 let command = self.command_for_choice(id, choice);
@@ -234,6 +237,12 @@ impl SessionScreen {
             }
             _ => self.open_choice_dialog(id, row),
         }
+    }
+
+    /// Whether the options of the open request are versions of the draft.
+    fn shows_versions(&self) -> bool {
+        current_request(&self.latest, &self.ui)
+            .is_some_and(|request| approval::is_plan_card(&request.kind))
     }
 
     /// Asks before a plan or the changes of a task are discarded.

@@ -78,6 +78,12 @@ impl SessionScreen {
         ScreenEffect::Draw
     }
 
+    /// Ctrl-C in a box closes it as Esc does: ending the program there would lose what was typed.
+    pub(super) fn keep_composed(&mut self) -> ScreenEffect {
+        self.close_composer();
+        self.show_message("your text is kept and is there when you open the box again; Ctrl-C again ends the program")
+    }
+
     /// Opens a box for a topic, with what was typed there before.
     pub(super) fn open_text_box(&mut self, topic: ComposerTopic) -> ScreenEffect {
         let kept = self.ui.drafts.get(&topic.draft_key()).cloned().unwrap_or_default();

@@ -46,6 +46,7 @@ impl SessionScreen {
         let key = KeyChord::from_event(event);
         if key.ctrl {
             match key.code {
+                KeyCode::Char('c') if self.ui.composer.is_some() => return Ok(self.keep_composed()),
                 KeyCode::Char('c') => return Ok(self.request_quit(ExitReason::Signal("SIGINT"))),
                 KeyCode::Char('z') => return Ok(ScreenEffect::Suspend),
                 KeyCode::Char('l') => return Ok(ScreenEffect::Redraw),

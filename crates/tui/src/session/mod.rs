@@ -29,6 +29,7 @@ mod search_line;
 mod seek;
 mod task_cards;
 mod undo;
+mod versions;
 mod views;
 
 use std::collections::VecDeque;

@@ -35,9 +35,29 @@ impl SessionScreen {
             return Ok(self.show_message(self.nothing_to_undo(again)));
         };
         let verb = if again { "redo" } else { "undo" };
-        let words = format!("{verb}: {}", clean_line(&draft.what));
+        let what = clean_line(&draft.what).into_owned();
+        let words = format!("{verb}: {what}");
+        if !again && let Some(effect) = self.ask_past_approval(&what) {
+            return Ok(effect);
+        }
         let command = if again { Command::Redo } else { Command::Undo };
         Ok(self.send_command(command, words))
+    }
+
+    /// An approval is not among the steps. Right after it, the last change is undone only when the key is pressed again.
+    fn ask_past_approval(&mut self, what: &str) -> Option<ScreenEffect> {
+        let state = &self.latest;
+        let approval = state.plan.approval.as_ref().filter(|_| state.is_runnable())?;
+        let changed = state.planning.history.last().is_some_and(|last| last.at > approval.at);
+        let plan = state.planning.outline.as_deref().map(|outline| outline.root_id.clone())?;
+        if changed || self.ui.asked_undo.as_ref() == Some(&plan) {
+            self.ui.asked_undo = None;
+            return None;
+        }
+        self.ui.asked_undo = Some(plan);
+        let key = self.keymap.key_hint(KeyAction::Undo);
+        let words = format!("the plan is approved, and that stays; {key} again undoes: {what}");
+        Some(self.show_message(words))
     }
 
     /// Undoes the changes that the selected task applied to the workspace, if it did. Files are put back only when the key

@@ -7,11 +7,13 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::glyphs::task_glyph;
-use crate::plan_text::{criteria_words, task_rhythm};
+use crate::plan_text::{criteria_words, row_comment, task_rhythm};
 use crate::theme::ThemeRole;
 use crate::widgets::short_plan_name;
 use planwright_model::task::CriterionEffect;
-use planwright_model::{Actor, RunKind, ScheduledBlock, TaskId, TaskNode, agent_title};
+use planwright_model::{
+    Actor, AdaptationLogEntry, RunKind, ScheduledBlock, TaskId, TaskNode, agent_title,
+};
 use planwright_state::{SessionState, SkipRoots, TaskRow, TaskStatus};
 use planwright_text::{clean_text, dates, reveal_hidden, units, wrap_exact, wrap_words};
 
@@ -64,6 +66,7 @@ pub(crate) fn card_lines(source: &TaskCardSource<'_>, width: usize) -> Vec<TaskC
     card.push_description(state, id, node);
     card.push_done_when(state, id, node);
     card.push_output(source);
+    card.push_comments(state, id);
     card.push_notes(source);
     card.push_history(source, id);
     if source.details {
@@ -280,7 +283,12 @@ impl CardBuilder {
             })
             .collect();
         self.push_list("Needs", &needs);
-        let after: Vec<usize> = state.tasks.dependents(source.task).collect();
+        let mut after: Vec<usize> = Vec::new();
+        for task in state.tasks.dependents(source.task) {
+            if !after.contains(&task) {
+                after.push(task);
+            }
+        }
         let mut unlocks: Vec<String> =
             after.iter().take(NAMES).map(|task| state.task_title(*task).to_owned()).collect();
         if after.len() > NAMES {
@@ -357,6 +365,22 @@ impl CardBuilder {
         self.push_list("Notes", &notes);
     }
 
+    /// What the person remarked on the row, before the approval and after it.
+    fn push_comments(&mut self, state: &SessionState, id: &TaskId) {
+        let own = state.planning.comments.iter().filter(|comment| comment.node == *id);
+        let lines: Vec<(String, ThemeRole)> = own
+            .map(|comment| {
+                let remark = row_comment(comment);
+                let fate = match remark.fate.as_str() {
+                    "" => String::new(),
+                    fate => format!(" ({fate})"),
+                };
+                (format!("\"{}\"{fate}", remark.text), ThemeRole::Text)
+            })
+            .collect();
+        self.push_list("Comments", &lines);
+    }
+
     fn push_history(&mut self, source: &TaskCardSource<'_>, id: &TaskId) {
         let (state, row) = (source.state, source.row());
         let mut moments: Vec<(Timestamp, String)> = Vec::new();
@@ -373,7 +397,8 @@ impl CardBuilder {
             // The card has the title already.
             let titled = format!("\"{}\" ", state.task_title(source.task));
             let reason = entry.reason.strip_prefix(&titled).unwrap_or(&entry.reason);
-            moments.push((entry.timestamp, reason.to_owned()));
+            let undone = if is_undone(state, entry) { " (undone)" } else { "" };
+            moments.push((entry.timestamp, format!("{reason}{undone}")));
         }
         let human = state.tasks.is_human(source.task);
         if let Some(at) = row.started_at.filter(|_| !human || !row.status.is_settled()) {
@@ -449,6 +474,17 @@ impl TaskCardLine {
     fn text(text: String, role: ThemeRole) -> Self {
         Self { wide: true, ..Self::labeled(text, role) }
     }
+}
+
+/// Whether the last word about a change is that it was undone.
+fn is_undone(state: &SessionState, entry: &AdaptationLogEntry) -> bool {
+    let later = state.planning.history.iter().rev().filter(|later| later.at >= entry.timestamp);
+    let mut about = later.filter_map(|later| match later.what.split_once(": ") {
+        Some(("undone", what)) if what.contains(&entry.reason) => Some(true),
+        Some(("redone", what)) if what.contains(&entry.reason) => Some(false),
+        _ => None,
+    });
+    about.next().unwrap_or(false)
 }
 
 /// What became of it, by whom and in which time.
