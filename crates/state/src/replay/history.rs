@@ -30,8 +30,11 @@ fn page_of(seq: Seq) -> u64 {
     seq.0.saturating_sub(1) / PAGE
 }
 
+/// What a call printed, in order.
+type PrintedPieces = Arc<[(OutputStream, String)]>;
+
 /// A stretch of the output of a call as it was read.
-type SpooledStretch = (CallId, SpoolRange, Arc<[(OutputStream, String)]>);
+type SpooledStretch = (CallId, SpoolRange, PrintedPieces);
 
 /// Reads any moment of a session.
 pub struct History {
@@ -80,7 +83,7 @@ impl History {
         &mut self,
         call: &CallId,
         range: SpoolRange,
-    ) -> Result<Option<Arc<[(OutputStream, String)]>>, RecordSourceError> {
+    ) -> Result<Option<PrintedPieces>, RecordSourceError> {
         if let Some((known, at, pieces)) = &self.output
             && known == call
             && *at == range
@@ -88,7 +91,7 @@ impl History {
             return Ok(Some(Arc::clone(pieces)));
         }
         let Some(pieces) = self.source.read_output(call, range)? else { return Ok(None) };
-        let pieces: Arc<[(OutputStream, String)]> = pieces.into();
+        let pieces: PrintedPieces = pieces.into();
         self.output = Some((call.clone(), range, Arc::clone(&pieces)));
         Ok(Some(pieces))
     }

@@ -91,6 +91,10 @@ impl ReaderProcess {
         if ready.last() == Some(&self.pipes.len()) {
             ready.pop();
             self.read_orders();
+            if self.is_alone {
+                // The pipes have other places now.
+                return Ok(());
+            }
         }
         ready.retain(|place| !self.read_pipe(*place));
         // From the end, so that what is removed moves nothing that is still to come.
@@ -156,6 +160,10 @@ impl ReaderProcess {
         }
         // Where both have something, standard output goes first, as it does while the program is there.
         self.pipes.sort_by_key(|pipe| pipe.stream == OutputStream::Stderr);
+        // One whose writers were gone before it was opened never becomes ready, and would be waited for forever.
+        let mut ended: Vec<usize> = (0..self.pipes.len()).collect();
+        ended.retain(|place| !self.read_pipe(*place));
+        ended.into_iter().rev().for_each(|place| self.close_pipe(place));
     }
 
     fn open_spool(&mut self, path: &Path, cap: u64) {
