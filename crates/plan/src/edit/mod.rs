@@ -11,6 +11,7 @@ mod error;
 mod file_edits;
 mod insert;
 mod parts;
+mod proposed_days;
 mod put_back;
 mod tree;
 
@@ -18,6 +19,7 @@ use std::collections::BTreeSet;
 
 pub use error::EditError;
 pub use file_edits::{FileEditError, edits_from_file};
+pub use proposed_days::{MovedDay, move_proposed_days};
 pub use put_back::{CombinedDraft, PutBackError, combine_drafts};
 
 use crate::critical_path::critical_path;
@@ -104,10 +106,21 @@ pub fn apply_draft_edit(
 
 fn perform_edits(mut work: PlanEditDraft<'_>, edits: &[PlanEdit]) -> Result<EditedPlan, EditError> {
     let version = work.outline.version;
-    let steps: Vec<EditStep> =
+    let mut steps: Vec<EditStep> =
         edits.iter().map(|edit| perform_edit(&mut work, edit)).collect::<Result<_, _>>()?;
     let (mut outline_after, mut roadmap_after, locked, comments) = work.into_parts();
     if edits.iter().any(PlanEdit::changes_plan) {
+        let changed: Vec<TaskId> = steps.iter().flat_map(|step| step.node_ids.clone()).collect();
+        let separate = proposed_days::separate_changed_days;
+        let mut moved = separate(&mut outline_after.nodes, &changed, &locked);
+        if let Some(roadmap) = &mut roadmap_after {
+            moved = separate(&mut roadmap.nodes, &changed, &locked);
+        }
+        steps.extend(moved.into_iter().map(|moved| EditStep {
+            action: Some(AdaptationAction::Reschedule),
+            reason: format!("\"{}\" starts {}", moved.title, moved.format_time()),
+            node_ids: vec![moved.node],
+        }));
         outline_after.version = version.saturating_add(1);
         if let Some(roadmap) = &mut roadmap_after {
             update_derived_fields(roadmap, &outline_after);
