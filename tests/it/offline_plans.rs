@@ -205,18 +205,33 @@ fn a_launch_in_six_weeks_is_in_its_sixth_week() {
 #[test]
 fn what_no_plan_can_use_is_named_and_asked_for() {
     let place = Place::new();
-    for (goal, why) in [
-        ("write a report by February 30", "\"February 30\" is not a date: February "),
-        ("write a report by 2020-01-01", "\"by 2020-01-01\" is Wed 1 Jan 2020, which has passed"),
+    let by = "By when should it be done?";
+    for (goal, asks, why) in [
+        ("write a report by February 30", by, "\"February 30\" is not a date: February "),
+        ("finish the report by yesterday", by, "\"by yesterday\" is "),
+        (
+            "write a report by 2020-01-01",
+            by,
+            "\"by 2020-01-01\" is Wed 1 Jan 2020, which has passed",
+        ),
+        (
+            "wedding on 2020-06-12 for 80 guests",
+            "On which day is the wedding?",
+            "\"on 2020-06-12\" is Fri 12 Jun 2020, which has passed",
+        ),
     ] {
-        let asked = print_plan(&place, goal, &[]);
-        assert_eq!((asked.code, asked.out.as_str()), (3, ""), "{goal}: {}", asked.err);
-        let question = format!("By when should it be done? {why}");
-        assert!(asked.err.contains(&question), "{goal}: {}", asked.err);
-        assert!(asked.err.contains("Without an answer: "), "{goal}: {}", asked.err);
-        let printed = print_plan(&place, goal, &["--yes"]);
-        let note = printed.out.lines().find(|line| line.starts_with("Note: "));
-        assert!(note.is_some_and(|note| note.contains(why)), "{goal}: {note:?}");
+        // Nobody can assume what was meant, so that a flag does not skip the question.
+        for flags in [&[][..], &["--yes"]] {
+            let asked = print_plan(&place, goal, flags);
+            assert_eq!((asked.code, asked.out.as_str()), (3, ""), "{goal}: {}", asked.err);
+            let question = format!("{asks} {why}");
+            assert!(asked.err.contains(&question), "{goal}: {}", asked.err);
+            assert!(!asked.err.contains("Without an answer: "), "{goal}: {}", asked.err);
+        }
+        let printed = print_plan(&place, goal, &["--yes", "--answer", "in 30 weeks"]);
+        let said = |text: &str| text.contains(why);
+        assert!(said(&printed.out) || said(&printed.err), "{goal}: {}", printed.out);
+        assert!(printed.out.contains("\nSchedule "), "{goal}: {}", printed.err);
     }
 }
 
@@ -240,8 +255,7 @@ fn what_was_not_read_stands_before_the_plan_and_before_a_question() {
 fn a_question_says_what_is_assumed_and_what_the_answer_changes() {
     let place = Place::new();
     let asked = print_plan(&place, "plan a birthday party next Saturday", &[]);
-    let words =
-        "Where is the party? It decides which tasks the plan has. Without an answer: not decided";
+    let words = "Where is the party? It decides which tasks the plan has. Without an answer: in a place not decided yet";
     assert!(asked.err.contains(words), "{}", asked.err);
     let asked = print_plan(&place, "move house", &[]);
     assert!(asked.err.contains("Every other date counts from it."), "{}", asked.err);

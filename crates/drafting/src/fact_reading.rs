@@ -83,7 +83,10 @@ fn read_phrase(goal: &Goal, phrase: &GoalPhrase) -> Option<FactReading> {
             let sessions = goal.weekly_minutes?.max(goal.occurrence_minutes? * 7);
             own_capacity(beside_sessions(sessions))
         }
-        GoalPhraseKind::WeeklyHours => own_capacity(goal.weekly_minutes?),
+        GoalPhraseKind::WeeklyHours => match goal.day_minutes {
+            Some(minutes) => FactReading::DailyCapacity { minutes },
+            None => own_capacity(goal.weekly_minutes?),
+        },
         GoalPhraseKind::Count(place) => {
             // On the way to 8 km a run of 10 km breaks nothing.
             let count = goal.counts.get(place).filter(|count| !is_measure(&count.noun))?;

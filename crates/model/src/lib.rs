@@ -91,7 +91,7 @@ pub use offset_date_time::{IsoWeek, OffsetDateTime};
 pub use outline::{NodeDependency, NodeStatus, NodeType, PlanNode, PlanOutline, Role};
 pub use pattern::{PatternSpec, PatternType, PlanKind};
 pub use plan::{CriticalPathMeasure, FileCalendar, GraphFacts, NormalizationChange, Plan};
-pub use plan_date::{DateField, NodeDates, PlanDate};
+pub use plan_date::{DateField, NodeDates, PlanDate, StartSource};
 pub use plan_edit::{NodeFields, NodePlace, PlanEdit, SplitPart, TaskAssignee};
 pub use planning::{
     ApprovalTarget, Comment, CommentOutcome, EscalationReason, PatternChoice, PauseKind,

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::task::is_default;
 use super::{
     ExitCriterion, LagBasis, LinkKind, LinkOrigin, NodeDates, NodeOrigin, NodeTree, PatternSpec,
-    PlanContext, PlanDate, PreferredTime, Recurrence, RunKind, TaskCost, TaskId, other_person,
+    PlanContext, PlanDate, PreferredTime, Recurrence, RunKind, StartSource, TaskCost, TaskId,
+    other_person,
 };
 
 /// What a node is in the tree.
@@ -192,6 +193,9 @@ pub struct PlanNode {
     /// The task starts then, whatever else moves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed_start: Option<PlanDate>,
+    /// Who chose `fixed_start`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub start_source: StartSource,
     /// The task ends then, whatever else moves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed_end: Option<PlanDate>,
@@ -260,6 +264,7 @@ impl PlanNode {
             run: None,
             owner: String::new(),
             fixed_start: None,
+            start_source: StartSource::default(),
             fixed_end: None,
             not_before: None,
             due: None,
@@ -310,6 +315,16 @@ impl PlanNode {
         self.in_one_piece && self.fixed_start.is_some()
     }
 
+    /// Whether the person stated on which day it starts or ends.
+    pub fn has_stated_day(&self) -> bool {
+        self.fixed_end.is_some() || self.fixed_start.is_some() && self.start_source.has_stated_day()
+    }
+
+    /// Whether it takes of the hours of a week although it has a day of its own: the day is only proposed.
+    pub fn has_proposed_day(&self) -> bool {
+        self.has_own_day() && self.start_source == StartSource::Proposed
+    }
+
     /// The dates that were set by hand.
     pub fn dates(&self) -> NodeDates {
         NodeDates {
@@ -322,6 +337,9 @@ impl PlanNode {
 
     pub fn set_dates(&mut self, dates: NodeDates) {
         let NodeDates { fixed_start, fixed_end, not_before, due } = dates;
+        if self.fixed_start != fixed_start {
+            self.start_source = StartSource::Stated;
+        }
         (self.fixed_start, self.fixed_end) = (fixed_start, fixed_end);
         (self.not_before, self.due) = (not_before, due);
     }

@@ -116,6 +116,41 @@ impl DateField {
     }
 }
 
+/// Who chose the fixed start of a task. What the planner chose gives way to what the person states later.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum StartSource {
+    /// The person stated it.
+    #[default]
+    Stated,
+    /// The person stated the day; the planner chose the time of day.
+    StatedDay,
+    /// The day of the thing itself, which the planner assumed because nobody stated it.
+    AssumedDay,
+    /// A day that the kind of plan proposes, such as two days before the thing itself.
+    Proposed,
+}
+
+impl StartSource {
+    /// Whether the person stated the day.
+    pub fn has_stated_day(self) -> bool {
+        matches!(self, Self::Stated | Self::StatedDay)
+    }
+}
+
 /// The dates of a task that were set by hand; the scheduler obeys them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeDates {

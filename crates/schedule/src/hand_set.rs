@@ -121,8 +121,14 @@ impl FixedWork<'_> {
             return span(self.local_minute(date.first_minute()));
         }
         let holds = |piece: &&(i64, i64)| piece.1 - piece.0 >= self.minutes;
-        if let Some(piece) = self.free_pieces(date.day).iter().find(holds) {
-            return span(piece.0);
+        let pieces = self.free_pieces(date.day);
+        let evening = self.day_minute(date.day, self.usual_start(date.day));
+        let in_evening = pieces.iter().find_map(|piece| {
+            let start = piece.0.max(evening);
+            (start + self.minutes <= piece.1 && self.is_for_evenings(date.day)).then_some(start)
+        });
+        if let Some(start) = in_evening.or_else(|| pieces.iter().find(holds).map(|piece| piece.0)) {
+            return span(start);
         }
         let usual = self.day_minute(date.day, self.usual_start(date.day));
         let [first, last] =
@@ -139,6 +145,16 @@ impl FixedWork<'_> {
         let best =
             inside.copied().filter(is_free).min_by_key(|start| (start.abs_diff(usual), *start));
         span(best.unwrap_or(usual.min(latest).max(first)))
+    }
+
+    /// Whether it is best done in the evening of a day, even if the day has earlier hours.
+    fn is_for_evenings(&self, day: Date) -> bool {
+        let weekend = matches!(Weekday::from_date(day), Weekday::Sat | Weekday::Sun);
+        match self.preferred_time {
+            Some(PreferredTime::Evenings) => true,
+            Some(PreferredTime::EveningsAndWeekends) => !weekend,
+            _ => false,
+        }
     }
 
     /// Returns when something starts on a day whose hours do not hold it.

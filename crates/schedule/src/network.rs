@@ -11,8 +11,8 @@ use super::person_hours;
 use super::schedule_run::merge_spans;
 use crate::calendar::{RecurrenceRule, WorkCalendar, minute_of, plus_days, resolve_local};
 use planwright_model::{
-    LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType, PlanContext, PlanNode,
-    PreferredTime, RecurrenceFrequency, Roadmap, TaskId, Weekday,
+    AssumptionOrigin, LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType,
+    PlanContext, PlanNode, PreferredTime, RecurrenceFrequency, Roadmap, TaskId, Weekday,
 };
 
 /// The maximum number of items in a schedule, so that a hostile recurrence cannot exhaust memory.
@@ -362,13 +362,20 @@ impl<'a> NetworkBuilder<'a> {
             done: leaf.status == NodeStatus::Done,
             preferred_time: self.preferred_time(leaf),
             in_one_piece: leaf.in_one_piece,
-            has_own_day: leaf.has_own_day(),
+            has_own_day: leaf.has_own_day()
+                && !(leaf.has_proposed_day() && self.has_stated_hours()),
         };
         self.obey_dates(leaf, &mut item);
         match self.recurring_node(leaf) {
             Some(root) => self.add_occurrences(leaf, root, &item),
             None => self.items.push(item),
         }
+    }
+
+    /// Whether the person stated their hours a week; what only has a proposed day then takes of them.
+    fn has_stated_hours(&self) -> bool {
+        let stated = |found: &planwright_model::Assumption| found.origin == AssumptionOrigin::User;
+        self.context.find_assumption("weekly_minutes").is_some_and(stated)
     }
 
     /// Returns when a leaf is best done: its own preference, or else that of the nearest container.

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use jiff::civil::Date;
 
 use planwright_model::{AdaptationAction, NodeStatus, PlanEdit, PlanOutline, Roadmap, TaskId};
-use planwright_plan::edit::{self, EditError, EditedPlan};
+use planwright_plan::edit::{self, EditError, EditedPlan, MovedDay};
+use planwright_text::dates::format_date;
 use planwright_text::units::{format_counted, format_planned};
 
 use super::context_change::{ContextChange, apply_context_change, has_same_limits};
@@ -58,7 +59,7 @@ pub fn apply_change_request(
         let text = clause.text.as_str();
         match &clause.change {
             RequestedChange::Edits(edits) => outcome.apply_edits(text, edits, locked),
-            RequestedChange::Context(changes) => outcome.apply_limits(text, changes, today),
+            RequestedChange::Context(changes) => outcome.apply_limits(text, changes, locked, today),
             RequestedChange::Approach(approach) => {
                 outcome.approaches.push((*approach, text.to_owned()));
             }
@@ -145,7 +146,13 @@ impl RequestOutcome {
         best
     }
 
-    fn apply_limits(&mut self, text: &str, changes: &[ContextChange], today: Date) {
+    fn apply_limits(
+        &mut self,
+        text: &str,
+        changes: &[ContextChange],
+        locked: &BTreeSet<TaskId>,
+        today: Date,
+    ) {
         let mut effects = Vec::new();
         let mut context = self.outline.plan_context.clone();
         for change in changes {
@@ -161,11 +168,17 @@ impl RequestOutcome {
             return;
         }
         self.outline.plan_context = context;
+        let moved = if changes.iter().any(ContextChange::limits_times) {
+            edit::move_proposed_days(&mut self.outline, self.roadmap.as_mut(), locked)
+        } else {
+            Vec::new()
+        };
+        effects.extend(describe_moves(&moved, today));
         self.made.push(MadeChange {
             text: text.to_owned(),
             edits: Vec::new(),
             action: AdaptationAction::Reschedule,
-            node_ids: Vec::new(),
+            node_ids: moved.into_iter().map(|moved| moved.node).collect(),
             effect: effects.join("; "),
         });
     }
@@ -188,6 +201,19 @@ impl RequestOutcome {
     fn total_minutes(&self) -> Option<u32> {
         self.roadmap.as_ref().map(|roadmap| roadmap.node_tree().total_minutes(&roadmap.root_id))
     }
+}
+
+/// Which tasks went to other days, the first few by name.
+fn describe_moves(moved: &[MovedDay], today: Date) -> Option<String> {
+    let named = |moved: &MovedDay| {
+        format!("\"{}\" moves to {}", moved.title, format_date(moved.to.day, today))
+    };
+    let words: Vec<String> = moved.iter().take(6).map(named).collect();
+    let more = match moved.len().saturating_sub(words.len()) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    (!moved.is_empty()).then(|| format!("{}{more}", words.join("; ")))
 }
 
 /// What operations did: one sentence for a few, a summary for many.

@@ -112,12 +112,14 @@ pub fn apply_context_change(context: &mut PlanContext, change: &ContextChange) {
             }
         }
         ContextChange::NotOn(days) => {
+            keep_opened_days(context, |day| !days.contains(&day));
             map_working_hours(
                 context,
                 |day, hours| if days.contains(&day) { Vec::new() } else { hours },
             );
         }
         ContextChange::OnlyOn(days) => {
+            keep_opened_days(context, |day| days.contains(&day));
             add_working_days(&mut context.calendar, days);
             map_working_hours(
                 context,
@@ -155,6 +157,7 @@ pub fn apply_context_change(context: &mut PlanContext, change: &ContextChange) {
         }
         ContextChange::OnlyAt(slots) => {
             let week = slot_hours(&context.calendar, slots);
+            keep_opened_days(context, |day| week.get(&day).is_some_and(|list| !list.is_empty()));
             map_working_hours(context, |day, _| week.get(&day).cloned().unwrap_or_default());
         }
     }
@@ -225,6 +228,11 @@ fn add_working_days(calendar: &mut PlanCalendar, days: &[Weekday]) {
     }
 }
 
+/// Days that were opened because time is short are closed again where the person does not work.
+fn keep_opened_days(context: &mut PlanContext, works_on: impl Fn(Weekday) -> bool) {
+    context.calendar.extra_working.retain(|day, _| works_on(Weekday::from_date(*day)));
+}
+
 fn map_working_hours(
     context: &mut PlanContext,
     hours: impl Fn(Weekday, Vec<LocalTimeInterval>) -> Vec<LocalTimeInterval>,
@@ -271,6 +279,28 @@ fn exclude_hours(hours: &[LocalTimeInterval], span: LocalTimeInterval) -> Vec<Lo
 }
 
 impl ContextChange {
+    /// Whether it takes days or times of the week away, so that tasks may have to move.
+    pub(super) fn limits_times(&self) -> bool {
+        match self {
+            Self::DaysOff { .. }
+            | Self::NotOn(_)
+            | Self::OnlyOn(_)
+            | Self::OnlyDuring(_)
+            | Self::NotDuring(_)
+            | Self::WorkBetween(_)
+            | Self::OnlyAt(_) => true,
+            Self::WeeklyMinutes(_)
+            | Self::DailyMinutes(_)
+            | Self::Start(_)
+            | Self::Deadline(_)
+            | Self::HorizonWeeks(_)
+            | Self::AlsoOn(_)
+            | Self::Prefer(_)
+            | Self::Budget { .. }
+            | Self::Person { .. } => false,
+        }
+    }
+
     /// What changes, in words.
     pub fn describe(&self, today: Date) -> String {
         let names = |days: &[Weekday]| describe_days(days);

@@ -119,7 +119,8 @@ pub(super) fn fill_hours(context: &mut PlanContext, file: &Blueprint, needed: u3
         let spare = if file.cycles.is_empty() { needed / 5 } else { needed / 2 };
         let roomy = needed.saturating_add(spare);
         let least = total.clamp(60, LEAST_WEEKLY);
-        let minutes = rhythm.max(roomy).max(least).div_ceil(60) * 60;
+        let pace = file.pace.unwrap_or(0);
+        let minutes = rhythm.max(roomy).max(least).max(pace).div_ceil(60) * 60;
         let minutes = minutes.min(span::weekly_capacity(context).max(60));
         if let Some(own) = own_weekly_minutes(context).filter(|own| *own <= minutes) {
             context.constraints.weekly_minutes = Some(own);
@@ -327,7 +328,8 @@ fn fill_stated_hours(context: &mut PlanContext, goal: &Goal, file: &Blueprint) {
         let limits = &mut context.constraints;
         // Repeated sessions may meet on a day.
         let meets = file.all_tasks().iter().filter(|task| task.every.is_some()).count() > 1;
-        limits.max_daily_minutes = if meets { most + most / 2 } else { most };
+        limits.max_daily_minutes =
+            if meets && goal.day_minutes.is_none() { most + most / 2 } else { most };
         limits.hard.insert("max_daily_minutes".to_owned());
         let blocks = &mut context.user_prefs;
         blocks.min_block_minutes = blocks.min_block_minutes.min(SHORTEST_PIECE);
@@ -347,9 +349,8 @@ pub(super) fn daily_minutes(goal: &Goal, file: &Blueprint) -> Option<u32> {
     let course = file.pattern == PatternType::ProgressiveAccumulationArc
         && file.sizing == BlueprintSizing::Tasks;
     let on_days = goal.cadence.as_ref().is_some_and(|rhythm| !rhythm.on.is_empty());
-    goal.occurrence_minutes
-        .filter(|_| (goal.is_daily || on_days) && course)
-        .map(|minutes| minutes.max(SHORTEST_SESSION))
+    let sessions = goal.occurrence_minutes.filter(|_| (goal.is_daily || on_days) && course);
+    goal.day_minutes.or(sessions).map(|minutes| minutes.max(SHORTEST_SESSION))
 }
 
 fn fill_dates(context: &mut PlanContext, goal: &Goal, file: &Blueprint, notes: &mut Vec<String>) {

@@ -5,6 +5,7 @@ use planwright_model::{NodeTree, PlanContext, PlanNode, Risk, RoadmapOption, Tas
 use planwright_text::units::{format_planned, format_planned_range};
 
 use super::blueprint::{Blueprint, BlueprintSizing, EffortRange};
+use super::instance::days_between;
 use super::span::PlanSpan;
 
 /// An approach to the plan.
@@ -89,7 +90,7 @@ pub(super) fn build_option(
     let hours = |effort: u32| effort.saturating_sub(inputs.own_days);
     let load =
         |range: EffortRange| assess_load(hours(range.likely()), hours(range.high()), capacity);
-    let balanced = load(inputs.balanced);
+    let balanced = load(inputs.balanced).max(assess_span(inputs));
     RoadmapOption {
         id: approach.id().to_owned(),
         label: approach.label().to_owned(),
@@ -102,7 +103,9 @@ pub(super) fn build_option(
             PlanApproach::Lean => balanced.max(Risk::Medium),
             PlanApproach::Balanced => balanced,
             // More checking is not a risk by itself; only its own work counts.
-            PlanApproach::Thorough => assess_load(hours(effort), hours(effort), capacity),
+            PlanApproach::Thorough => {
+                assess_load(hours(effort), hours(effort), capacity).max(assess_span(inputs))
+            }
         },
         score: score_option(inputs.context, hours(effort), capacity, inputs.conflict_minutes),
         chosen: false,
@@ -126,6 +129,25 @@ fn estimate_span_weeks(effort: u32, inputs: &OptionInputs<'_>) -> u16 {
     }
     let weeks = u64::from(weeks) * u64::from(effort);
     u16::try_from(weeks.div_ceil(u64::from(inputs.balanced.likely()))).unwrap_or(u16::MAX).max(1)
+}
+
+/// Far less time than a kind usually takes is a risk, however few hours it needs: people have to answer, offices to
+/// decide.
+fn assess_span(inputs: &OptionInputs<'_>) -> Risk {
+    let Some(file) = inputs.file.filter(|file| !file.small && !file.is_routine()) else {
+        return Risk::Low;
+    };
+    let last = inputs.span.day.unwrap_or(inputs.span.last_day);
+    let there = days_between(inputs.span.start, last) + 1;
+    let usual = u32::from(*file.weeks.get_ref()) * 7;
+    let waits = file.all_tasks().iter().any(|task| {
+        task.after.iter().flatten().any(|link| link.lag.is_some_and(|lag| lag.in_days() > 1))
+    });
+    match there * 100 / usual.max(1) {
+        share if waits && share < 50 => Risk::High,
+        share if waits && share < 75 => Risk::Medium,
+        _ => Risk::Low,
+    }
 }
 
 /// A full week is a risk, and so is work that fits only if it takes no longer than expected.

@@ -203,7 +203,7 @@ fn is_on_weekend(file: &Blueprint) -> bool {
 
 /// The days between the years, on which offices are empty and guests are away.
 pub(super) fn is_quiet(day: Date) -> bool {
-    matches!((day.month(), day.day()), (12, 22..=31) | (1, 1..=3))
+    matches!((day.month(), day.day()), (12, 22..=31) | (1, 1..=6))
 }
 
 fn is_feast(day: Date) -> bool {

@@ -7,7 +7,8 @@ use jiff::civil::Date;
 use std::collections::BTreeMap;
 
 use planwright_model::{
-    DateField, NodeFields, NodePlace, NodeStatus, PlanContext, PlanEdit, PlanNode, TaskId,
+    DateField, NodeFields, NodePlace, NodeStatus, PlanContext, PlanDate, PlanEdit, PlanNode,
+    StartSource, TaskId,
 };
 
 use super::{
@@ -21,6 +22,21 @@ pub struct GoalRedraft {
     pub edits: Vec<PlanEdit>,
     /// The context of the new draft.
     pub context: PlanContext,
+    /// The dates of the new draft that the planner chose, by the ids of the plan.
+    chosen: BTreeMap<TaskId, (Option<PlanDate>, StartSource)>,
+}
+
+impl GoalRedraft {
+    /// Marks the dates that the edits set as chosen by the planner, not stated by the person.
+    pub fn mark_chosen_dates(&self, nodes: &mut [PlanNode]) {
+        for node in nodes {
+            if let Some((date, source)) = self.chosen.get(&node.id)
+                && node.fixed_start == *date
+            {
+                node.start_source = *source;
+            }
+        }
+    }
 }
 
 /// Drafts a goal in its old and its new words.
@@ -44,7 +60,11 @@ pub fn redraft_goal(
     };
     let (old, _) = draft(before)?;
     let (new, context) = draft(after)?;
-    Ok(GoalRedraft { edits: compare_drafts(&old, &new, current), context })
+    let pairs = align_drafts(&old, &new);
+    let chosen =
+        pairs.iter().map(|(one, other)| (one.id.clone(), (other.fixed_start, other.start_source)));
+    let chosen = chosen.filter(|(_, (_, source))| *source != StartSource::Stated).collect();
+    Ok(GoalRedraft { edits: compare_drafts(&old, &new, current), context, chosen })
 }
 
 /// The operations between two drafts. What is done stays as it is.

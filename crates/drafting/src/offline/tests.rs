@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use jiff::civil::{Date, date};
 use proptest::prelude::*;
 
+use super::blueprint::Blueprint;
 use super::*;
 use planwright_model::{
     AssumptionOrigin, NodeTree, PlanContext, PlanNode, Recurrence, Risk, Roadmap, TaskId, Weekday,
@@ -429,6 +430,121 @@ fn kind_names() -> Vec<String> {
     LIBRARY.all_blueprints().map(|file| file.name.clone()).collect()
 }
 
+/// Kinds with work that repeats until the end of the plan and begins after other work: with fewer hours a week that work
+/// takes longer, so that a session more or less is left. Each session and every other task takes the same, and no other
+/// kind depends on the hours.
+const DEPEND_ON_SPAN: [&str; 42] = [
+    "sales_pipeline",
+    "support_load",
+    "career_change",
+    "job_search",
+    "creative_practice",
+    "rehearse_pieces",
+    "coding_interview",
+    "system_design_interview",
+    "family_calendar",
+    "eat_differently",
+    "lose_weight",
+    "prepare_surgery",
+    "recover_from_injury",
+    "learn_cooking",
+    "learn_instrument",
+    "learn_language",
+    "learn_theory",
+    "plan_semester",
+    "campaign",
+    "organizational_change",
+    "organize_papers",
+    "onboarding",
+    "team_process",
+    "aquarium",
+    "renovate_home",
+    "release_train",
+    "compliance_certification",
+    "security_breach",
+    "blog_series",
+    "live_stream",
+    "newsletter_series",
+    "podcast",
+    "social_posts",
+    "video_series",
+    "nonfiction_book",
+    "novel",
+    "screenplay",
+    "get_fit",
+    "long_walk",
+    "strength_training",
+    "swim_distance",
+    "bike_tour",
+];
+
+/// The roadmap of a kind with so many minutes a week and no stated span.
+fn roadmap_of_kind(file: &Blueprint, weekly: Option<u32>) -> Roadmap {
+    let mut asked = context("something");
+    asked.pattern = Some(file.to_pattern());
+    asked.constraints.weekly_minutes = weekly;
+    let preferences =
+        RoadmapPreferences { approach: Some(PlanApproach::Balanced), conflict_minutes: 0 };
+    let drafted = draft_outline(asked, &LIBRARY, TODAY, SubtypeProposals::Off).unwrap();
+    build_roadmap(&drafted.outline, &LIBRARY, preferences).unwrap().roadmap
+}
+
+#[test]
+fn every_kind_takes_as_much_work_with_3_5_and_10_hours_a_week() {
+    let mut differ = Vec::new();
+    for name in kind_names() {
+        let file = LIBRARY.named_blueprint(&name).unwrap();
+        let totals = [180, 300, 600].map(|hours| roadmap_of_kind(file, Some(hours)).total_minutes);
+        if totals.iter().any(|total| *total != totals[0]) {
+            differ.push((name, totals));
+        }
+    }
+    let names: BTreeSet<&str> = differ.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, BTreeSet::from(DEPEND_ON_SPAN), "{differ:?}");
+    for name in DEPEND_ON_SPAN {
+        let file = LIBRARY.named_blueprint(name).unwrap();
+        let repeats = |task: &&super::blueprint::BlueprintTask| task.every.is_some();
+        assert!(!file.cycles.is_empty() || file.all_tasks().iter().any(repeats), "{name}");
+        let efforts = [180, 300, 600].map(|hours| {
+            let nodes = roadmap_of_kind(file, Some(hours)).nodes.into_iter();
+            nodes.map(|node| (node.id, node.estimate_minutes)).collect::<Vec<_>>()
+        });
+        assert!(efforts.iter().all(|other| *other == efforts[0]), "{name}");
+    }
+}
+
+#[test]
+fn removing_tasks_of_every_kind_lowers_the_total_by_their_effort() {
+    let preferences =
+        RoadmapPreferences { approach: Some(PlanApproach::Balanced), conflict_minutes: 0 };
+    for (number, name) in kind_names().into_iter().enumerate() {
+        let mut asked = context("something");
+        asked.pattern = Some(LIBRARY.named_blueprint(&name).unwrap().to_pattern());
+        let outline = draft_outline(asked, &LIBRARY, TODAY, SubtypeProposals::Off).unwrap().outline;
+        let before = build_roadmap(&outline, &LIBRARY, preferences).unwrap().roadmap;
+        let tree = before.node_tree();
+        // A group without tasks is no plan.
+        let removable = |leaf: &&&planwright_model::PlanNode| {
+            leaf.parent_id.as_ref().is_some_and(|parent| tree.children(parent).count() > 1)
+        };
+        let leaves = tree.leaves(&before.root_id);
+        let leaves: Vec<_> = leaves.iter().filter(removable).collect();
+        // Another task of each kind every time the list changes; the property below tries any.
+        for gone in leaves.iter().skip(number % 3).step_by(leaves.len().div_ceil(3).max(1)) {
+            let mut less = outline.clone();
+            less.nodes.retain(|node| node.id != gone.id);
+            let after = build_roadmap(&less, &LIBRARY, preferences).unwrap().roadmap;
+            let effort = tree.total_minutes(&gone.id);
+            assert_eq!(
+                after.total_minutes,
+                before.total_minutes - effort,
+                "{name}: {}",
+                gone.title
+            );
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -448,7 +564,7 @@ proptest! {
     }
 
     #[test]
-    fn effort_does_not_depend_on_hours_a_week(
+    fn effort_does_not_depend_on_any_hours_a_week(
         name in prop::sample::select(kind_names()), hours in 60u32..2400,
     ) {
         let library = &*LIBRARY;
@@ -468,7 +584,6 @@ proptest! {
             tasks.map(|node| (node.id.clone(), node.estimate_minutes)).collect::<Vec<_>>()
         };
         prop_assert_eq!(efforts(&stated), efforts(&usual), "{}", name);
-        // Repeated work ends with the plan, so that hours which move its start may cost or add a session of it.
         let repeats = !file.cycles.is_empty() || file.all_tasks().iter().any(|task| task.every.is_some());
         prop_assert!(repeats || stated.total_minutes == usual.total_minutes, "{}", name);
     }

@@ -12,7 +12,7 @@ use planwright_drafting::offline::TemplateLibrary;
 use planwright_drafting::offline::blueprint::Blueprint;
 use planwright_model::{
     Fact, FactLength, FactReading, FactSource, FactSubject, FactWorkingTime, IsoWeek, LinkKind,
-    PlanNode, Roadmap, ScheduledBlock, TaskId, Weekday,
+    PlanNode, Roadmap, ScheduledBlock, StartSource, TaskId, Weekday,
 };
 use planwright_plan::grammar::{BROKEN_FACT_RULE, validate_schedule};
 
@@ -44,9 +44,12 @@ fn keeps(plan: &GoalPlan, reading: &FactReading) -> Option<bool> {
         let repeats = node(block).recurrence.as_ref();
         repeats.is_some_and(|repeats| repeats.at_local.is_some())
     };
+    // A day that the kind of plan proposes is not one that the person stated.
+    let stated = |block: &ScheduledBlock| node(block).has_stated_day() || repeats_at_time(block);
     let timed = |block: &&ScheduledBlock| {
         let node = node(block);
-        node.fixed_start.or(node.fixed_end).is_some() || repeats_at_time(block)
+        let assumed = node.start_source == StartSource::AssumedDay;
+        node.fixed_start.is_some() && assumed || stated(block)
     };
     let own = |block: &&ScheduledBlock| node(block).other_owner().is_none();
     let ends_by = |day: Date| {
@@ -68,6 +71,10 @@ fn keeps(plan: &GoalPlan, reading: &FactReading) -> Option<bool> {
             }
             weeks.values().all(|minutes| *minutes <= i64::from(*weekly_minutes))
         }
+        FactReading::WeekdaysOff { person: None, days } => blocks
+            .iter()
+            .filter(|block| own(block) && !stated(block))
+            .all(|block| !days.contains(&Weekday::from_date(block.start.local_date()))),
         FactReading::WorkingTimes { person: None, times } => {
             blocks.iter().filter(|block| own(block) && !timed(block)).all(|block| {
                 let local = |at: planwright_model::OffsetDateTime| at.offset.to_datetime(at.at);
@@ -156,6 +163,8 @@ fn reading() -> impl Strategy<Value = FactReading> {
             .prop_map(|weekly_minutes| FactReading::Capacity { person: None, weekly_minutes }),
         prop::sample::select(vec![weekends, workdays])
             .prop_map(|time| FactReading::WorkingTimes { person: None, times: vec![time] }),
+        prop::sample::select(Weekday::ALL.to_vec())
+            .prop_map(|day| FactReading::WeekdaysOff { person: None, days: vec![day] }),
         (1..200_u32).prop_map(|days| FactReading::Duration {
             subject: FactSubject::Plan,
             length: FactLength::Days(days),
@@ -195,6 +204,8 @@ fn goal() -> impl Strategy<Value = String> {
         ", 5 hours a week",
         ", weekends only",
         ", evenings only",
+        ", not on Thursdays",
+        ", 2 hours on Saturday and Sunday",
         ", I'm away 20 to 27 December",
         ", 2 hours a week, away 3 to 10 January",
     ]);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+mod changed_days;
 mod goal_readings;
 mod kept_facts;
 mod misread_goals;

@@ -158,11 +158,12 @@ impl Planner {
         let mut context = draft.outline.plan_context;
         context.pattern = talk.pattern.as_ref().map(|choice| choice.pattern.clone());
         let mut open: Vec<ContextQuestion> = draft.questions;
-        ask_for_unusable_date(&mut open, &goal, &context);
         open.retain(|question| !talk.skipped_questions.contains(&question.key));
+        let asks_date = ask_for_unusable_date(&mut open, &goal, &context);
         let known = context.assumptions.len() as f64;
         let confidence = 1.0 - 0.5 * open.len() as f64 / known.max(1.0);
-        let allowed = questions_allowed(talk);
+        // Nobody can assume what was meant by a date that does not exist, so it is asked in any case.
+        let allowed = questions_allowed(talk).max(usize::from(asks_date));
         let mut work = StageResult::new(match (open.is_empty(), allowed) {
             (true, _) => ControllerOutcome::SufficientContext,
             (false, 0) => ControllerOutcome::AssumedContext,
@@ -211,32 +212,38 @@ pub(super) fn why_no_goal(goal: &Goal) -> Option<String> {
     })
 }
 
-/// A date that does not exist or has passed is asked for first, whatever else is open.
-fn ask_for_unusable_date(open: &mut Vec<ContextQuestion>, goal: &Goal, context: &PlanContext) {
-    let (Some(why), None) = (goal.unusable_dates.first(), goal.last_day()) else { return };
-    if context.constraints.deadline.is_some() {
-        return;
+/// A date that does not exist or has passed is asked for first, whatever else is open, and cannot be skipped. Returns
+/// whether it is asked for.
+fn ask_for_unusable_date(
+    open: &mut Vec<ContextQuestion>,
+    goal: &Goal,
+    context: &PlanContext,
+) -> bool {
+    let (Some(why), None) = (goal.unusable_dates.first(), goal.last_day()) else { return false };
+    let stated = |key: &str| {
+        let known = context.find_assumption(key);
+        known.is_some_and(|found| found.origin == planwright_model::AssumptionOrigin::User)
+    };
+    if context.constraints.deadline.is_some() || stated("day") || stated("horizon_weeks") {
+        return false;
     }
     let why = why.split(';').next().unwrap_or(why);
-    let text = format!("By when should it be done? {why}.");
-    if let Some(place) = open.iter().position(|question| question.key == "horizon_weeks") {
-        let question = open.remove(place);
-        open.insert(0, ContextQuestion { text, ..question });
-        return;
-    }
-    let stated = context.find_assumption("horizon_weeks");
-    if stated.is_some_and(|found| found.origin == planwright_model::AssumptionOrigin::User) {
-        return;
-    }
-    let weeks = context.constraints.horizon_weeks.unwrap_or(4);
-    open.insert(
-        0,
-        ContextQuestion {
-            key: "horizon_weeks".to_owned(),
-            text,
-            assumed: weeks.to_string(),
-            changes: "It decides when the plan ends and how full the weeks are.".to_owned(),
-            choices: Vec::new(),
-        },
-    );
+    // "on 2020-06-12" is the day of the thing itself, "by 2020-06-12" the end of the work.
+    let key = if why.starts_with("\"on ") { "day" } else { "horizon_weeks" };
+    let place = open.iter().position(|question| question.key == key);
+    let asked = place.map(|place| open.remove(place));
+    let question = asked.unwrap_or_else(|| ContextQuestion {
+        key: "horizon_weeks".to_owned(),
+        text: String::new(),
+        assumed: String::new(),
+        changes: "It decides when the plan ends and how full the weeks are.".to_owned(),
+        choices: Vec::new(),
+    });
+    let words = match question.key.as_str() {
+        "day" => question.text.as_str(),
+        _ => "By when should it be done?",
+    };
+    let text = format!("{words} {why}.");
+    open.insert(0, ContextQuestion { text, assumed: String::new(), ..question });
+    true
 }

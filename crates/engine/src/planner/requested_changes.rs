@@ -177,7 +177,8 @@ impl Planner {
         let free = |edit: &PlanEdit| {
             edit.affected_nodes().into_iter().all(|node| !talk.locked.contains(node))
         };
-        let edits: Vec<PlanEdit> = redraft.edits.into_iter().filter(free).collect();
+        let edits: Vec<PlanEdit> =
+            redraft.edits.iter().filter(|edit| free(edit)).cloned().collect();
         let mut nodes = Vec::new();
         if !edits.is_empty() {
             let edited =
@@ -186,6 +187,10 @@ impl Planner {
             draft.outline = edited.outline;
             draft.roadmap = edited.roadmap;
             nodes = edited.node_ids;
+            redraft.mark_chosen_dates(&mut draft.outline.nodes);
+            if let Some(roadmap) = &mut draft.roadmap {
+                redraft.mark_chosen_dates(&mut roadmap.nodes);
+            }
         }
         let pattern = draft.outline.plan_context.pattern.take();
         draft.outline.plan_context = PlanContext { pattern, ..redraft.context };

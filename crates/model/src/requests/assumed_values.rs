@@ -36,7 +36,7 @@ pub(super) fn describe_setting(key: &str, value: &str) -> String {
         ("start", _) => format!("it starts {value}"),
         ("working", _) => format!("your hours are {value}"),
         ("date" | "season", _) => value.to_owned(),
-        ("opened_days", _) => format!("it also has hours on {value}"),
+        ("opened_days", _) => format!("time is short, so it may use {value}"),
         ("days_off" | "holidays", _) => format!("no work on {value}"),
         ("tz", _) => format!("times are in {value}"),
         ("companions", _) => format!("with {value}"),

@@ -11,6 +11,7 @@ mod error;
 mod file_edits;
 mod insert;
 mod parts;
+mod proposed_days;
 mod put_back;
 mod task_order;
 mod tree;
@@ -19,6 +20,7 @@ use std::collections::BTreeSet;
 
 pub use error::EditError;
 pub use file_edits::{FileEditError, edits_from_file};
+pub use proposed_days::{MovedDay, move_proposed_days};
 pub use put_back::{CombinedDraft, PutBackError, combine_drafts};
 
 use crate::critical_path::critical_path;
@@ -119,6 +121,17 @@ fn perform_edits(mut work: PlanEditDraft<'_>, edits: &[PlanEdit]) -> Result<Edit
     }
     let (mut outline_after, mut roadmap_after, locked, comments) = work.into_parts();
     if edits.iter().any(PlanEdit::changes_plan) {
+        let changed: Vec<TaskId> = steps.iter().flat_map(|step| step.node_ids.clone()).collect();
+        let separate = proposed_days::separate_changed_days;
+        let mut moved = separate(&mut outline_after.nodes, &changed, &locked);
+        if let Some(roadmap) = &mut roadmap_after {
+            moved = separate(&mut roadmap.nodes, &changed, &locked);
+        }
+        steps.extend(moved.into_iter().map(|moved| EditStep {
+            action: Some(AdaptationAction::Reschedule),
+            reason: format!("\"{}\" starts {}", moved.title, moved.format_time()),
+            node_ids: vec![moved.node],
+        }));
         outline_after.version = version.saturating_add(1);
         if let Some(roadmap) = &mut roadmap_after {
             update_derived_fields(roadmap, &outline_after);

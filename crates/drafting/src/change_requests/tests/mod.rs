@@ -1,6 +1,7 @@
 //! What the reader understands, and what it leaves open.
 
 mod effects;
+mod listed_effects;
 mod ordinary;
 mod phrasings;
 mod planned;

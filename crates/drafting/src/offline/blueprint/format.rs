@@ -70,6 +70,9 @@ pub struct Blueprint {
     /// Minutes a week, for kinds whose amount is a rhythm.
     #[serde(default)]
     pub weekly: Option<Spanned<u32>>,
+    /// Minutes a week that such work usually gets, if the person states no hours.
+    #[serde(default)]
+    pub pace: Option<u32>,
     #[serde(default)]
     pub sizing: BlueprintSizing,
     #[serde(default, rename = "question")]
@@ -382,6 +385,9 @@ pub struct CountSplit {
     /// The most copies; the batches grow beyond it.
     #[serde(default = "default_most_copies")]
     pub most: u32,
+    /// The time between the end of a copy and the start of the next one.
+    #[serde(default)]
+    pub apart: Option<CalendarSpan>,
 }
 
 fn default_most_copies() -> u32 {

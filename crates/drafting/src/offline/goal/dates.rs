@@ -505,6 +505,7 @@ fn named_day(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<Dat
         "day" if words.phrase_starts_at(index, "day after tomorrow") => {
             return Some(DateMatch::from_day(today.checked_add(2.days()).ok()?, index + 3));
         }
+        "yesterday" => today.yesterday().ok()?,
         "tomorrow" | "tmrw" | "tomorow" | "tommorow" | "tommorrow" => today.tomorrow().ok()?,
         "next" => {
             let day = next_named_weekday(today, parse_weekday(words.text_at(index + 1))?)?;

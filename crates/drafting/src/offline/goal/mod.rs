@@ -87,6 +87,8 @@ pub struct Goal {
     pub weekly_minutes: Option<u32>,
     /// Whether these were stated for every day: "10 minutes a day".
     pub is_daily: bool,
+    /// The minutes of each day of [`Self::working_times`]: "2 hours on Saturday and Sunday".
+    pub day_minutes: Option<u32>,
     /// The length of one occurrence, if the goal states it.
     pub occurrence_minutes: Option<u32>,
     pub cadence: Option<GoalCadence>,
@@ -220,8 +222,11 @@ impl Goal {
         goal.note(&mut words, GoalPhraseKind::WeekdaysOff, |goal, words| {
             goal.weekdays_off = weekdays_off::find_weekdays_off(words);
         });
+        goal.read_hours_of_days(&mut words);
         goal.note(&mut words, GoalPhraseKind::WorkingTimes, |goal, words| {
-            goal.working_times = working_times::find_working_times(words);
+            if goal.working_times.is_empty() {
+                goal.working_times = working_times::find_working_times(words);
+            }
         });
         goal.note(&mut words, GoalPhraseKind::Given, |goal, words| {
             goal.given = given::find_given(words, at);
@@ -292,6 +297,7 @@ impl Goal {
             due_time: None,
             weekly_minutes: None,
             is_daily: false,
+            day_minutes: None,
             occurrence_minutes: None,
             cadence: None,
             per_period: None,
@@ -490,6 +496,17 @@ impl Goal {
         }
     }
 
+    /// Reads hours that are stated for certain days of every week.
+    fn read_hours_of_days(&mut self, words: &mut GoalWords<'_>) {
+        let Some(found) = working_times::find_timed_days(words) else { return };
+        self.note(words, GoalPhraseKind::WeeklyHours, |_, words| words.mark_used(found.amount));
+        self.note(words, GoalPhraseKind::WorkingTimes, |_, words| words.mark_used(found.days));
+        let days: usize = found.slots.iter().map(|slot| slot.days.len()).sum();
+        self.day_minutes = Some(found.minutes);
+        self.weekly_minutes = Some(found.minutes * days as u32);
+        self.working_times = found.slots;
+    }
+
     fn read_cadence(&mut self, words: &mut GoalWords<'_>, working_days: u16) {
         let (budget, found) = read_phrases(words, GoalPhraseKind::WeeklyHours, |words| {
             cadence::find_budget(words, working_days)
@@ -500,6 +517,8 @@ impl Goal {
         };
         self.phrases.extend(found.into_iter().map(|phrase| GoalPhrase { kind, ..phrase }));
         match budget {
+            // Hours of certain days have been read already.
+            _ if self.day_minutes.is_some() => {}
             Some(GoalTimeBudget::Weekly { minutes, each_day }) => {
                 self.weekly_minutes = self.check_minutes(minutes, MINUTES_PER_WEEK, "a week");
                 self.is_daily = each_day.is_some() && self.weekly_minutes.is_some();

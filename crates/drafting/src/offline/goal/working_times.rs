@@ -1,8 +1,11 @@
 //! Times of the week that a goal limits the work to: "weekends only", "in the evenings", a clause of its own such as
 //! ", evenings and Saturdays".
 
+use std::ops::Range;
+
 use planwright_model::Weekday;
 
+use super::amount::{ArticlePolicy, parse_amount};
 use super::words::GoalWords;
 use crate::change_requests::DayPart;
 use crate::working_slots::{SlotMatch, WorkingSlot, read_slots};
@@ -16,6 +19,36 @@ pub(super) fn find_working_times(words: &mut GoalWords<'_>) -> Vec<WorkingSlot> 
         return slots;
     }
     find_job(words)
+}
+
+/// Hours that are stated for certain days of every week: "2 hours on Saturday and Sunday".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TimedDays {
+    /// The words of the amount, and those of the days.
+    pub(super) amount: Range<usize>,
+    pub(super) days: Range<usize>,
+    /// Of each of the days.
+    pub(super) minutes: u32,
+    pub(super) slots: Vec<WorkingSlot>,
+}
+
+/// Finds hours that are stated for certain days of every week.
+pub(super) fn find_timed_days(words: &GoalWords<'_>) -> Option<TimedDays> {
+    (0..words.len()).find_map(|index| {
+        let amount = parse_amount(words, index, ArticlePolicy::CountsAsOne)?;
+        let minutes = amount.count * amount.unit.in_minutes()?;
+        let first = words.skip_fillers(amount.end, &["on", "both", "the"]);
+        let SlotMatch { slots, words: count } = slots_at(words, first)?;
+        let has_days = slots.iter().all(|slot| !slot.days.is_empty());
+        let possible = (1.0..=24.0 * 60.0).contains(&minutes);
+        let joined = !(amount.end..=first).any(|place| words.clause_starts_at(place));
+        (has_days && possible && joined).then(|| TimedDays {
+            amount: index..amount.end,
+            days: amount.end..first + count,
+            minutes: minutes.round() as u32,
+            slots,
+        })
+    })
 }
 
 /// Finds the part of the day of minutes that are stated for each day: "one hour every weekday morning".
@@ -143,6 +176,23 @@ mod tests {
         );
         let slots = find_working_times(&mut GoalWords::new("paint, evenings"));
         assert_eq!(slots, [WorkingSlot { days: Vec::new(), part: Some(DayPart::Evening) }]);
+    }
+
+    #[test]
+    fn hours_of_certain_days_are_read_with_their_days() {
+        let read = |text: &str| {
+            let found = find_timed_days(&GoalWords::new(text))?;
+            Some((found.minutes, describe_slots(&found.slots)))
+        };
+        let weekend = Some((120, "weekends".to_owned()));
+        assert_eq!(read("repaint the shed, 2 hours on Saturday and Sunday"), weekend);
+        assert_eq!(read("repaint the shed, 2 hours on weekends"), weekend);
+        assert_eq!(
+            read("learn chess, 30 minutes on Mondays and Thursdays"),
+            Some((30, "Mondays and Thursdays".to_owned()))
+        );
+        assert_eq!(read("call mum for 2 hours on Saturday"), None, "one Saturday");
+        assert_eq!(read("run 2 hours, Mondays and Thursdays are free"), None);
     }
 
     #[test]

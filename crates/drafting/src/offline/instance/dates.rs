@@ -3,11 +3,12 @@
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
-use planwright_model::{PlanDate, PlanNode, Role};
+use planwright_model::{Assumption, AssumptionOrigin, PlanDate, PlanNode, Role, StartSource};
 
 use super::super::blueprint::{
     AnchorDate, Blueprint, BlueprintPreference, BlueprintTask, LAST_DAY as LAST, parse_time_of_day,
 };
+use super::super::facts::DAY;
 use super::event_days;
 use super::{InstanceBuilder, InstanceInputs};
 
@@ -190,6 +191,7 @@ impl InstanceBuilder<'_> {
             {
                 // On a day without hours it can only be part of that day.
                 node.fixed_start = Some(PlanDate::on_day(day));
+                node.start_source = self.plan_day_source();
                 node.in_one_piece = true;
                 return;
             }
@@ -210,7 +212,21 @@ impl InstanceBuilder<'_> {
         let day = add_days(day, i64::from(self.days_behind_main(task)));
         let day = self.day_with_hours(task, at.days, day);
         node.fixed_start = Some(PlanDate { day, time: stated.or(usual) });
+        node.start_source = match self.plan_day_source() {
+            StartSource::StatedDay if at.days == 0 && stated.is_some() => StartSource::Stated,
+            source if at.days == 0 => source,
+            _ => StartSource::Proposed,
+        };
         node.in_one_piece = true;
+    }
+
+    /// Returns who chose the day of the plan.
+    fn plan_day_source(&self) -> StartSource {
+        let known = self.inputs.context.find_assumption(DAY);
+        match known.filter(|found| found.origin != AssumptionOrigin::Template) {
+            Some(_) => StartSource::StatedDay,
+            None => StartSource::AssumedDay,
+        }
     }
 
     /// Returns the last day up to a date on which anything can be done.
@@ -219,6 +235,15 @@ impl InstanceBuilder<'_> {
         let near = (0..14).map(|count| add_days(date, -count));
         let mut near = near.take_while(|day| *day >= span.start);
         near.find(|day| context.calendar.has_hours_on(*day)).unwrap_or(date)
+    }
+
+    /// Whether the person stated at which times of the week they work.
+    fn has_stated_times(&self) -> bool {
+        let InstanceInputs { goal, context, .. } = self.inputs;
+        let stated = |found: &Assumption| found.origin == AssumptionOrigin::User;
+        !goal.working_times.is_empty()
+            || !goal.weekdays_off.is_empty()
+            || context.find_assumption("working").is_some_and(stated)
     }
 
     /// Returns a day with working hours for what only has about that day: before it for what leads to the plan's day,
@@ -230,7 +255,8 @@ impl InstanceBuilder<'_> {
             0 => true,
             // A hall is set up the day before and cleared the day after, whatever day that is; a check of a text is not.
             -2..=1 => {
-                prefer != BlueprintPreference::OfficeHours && blueprint.subtype.get_ref() == "event"
+                let office = prefer == BlueprintPreference::OfficeHours;
+                !office && blueprint.subtype.get_ref() == "event" && !self.has_stated_times()
             }
             _ => false,
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::civil::{Date, Time};
 
-use planwright_model::{PlanDate, PlanNode, PreferredTime, Role};
+use planwright_model::{PlanDate, PlanNode, PreferredTime, Role, StartSource};
 
 use super::InstanceBuilder;
 use super::dates::add_days;
@@ -137,7 +137,9 @@ impl InstanceBuilder<'_> {
             let minutes = i32::try_from(node.work_minutes()).unwrap_or(MIDNIGHT);
             let Some(start) = start_minute(node).or(from) else { return };
             if start + minutes > MIDNIGHT && from.is_some() {
-                self.plan.nodes[place].fixed_start = Some(PlanDate::on_day(add_days(day, 1)));
+                let late = &mut self.plan.nodes[place];
+                late.fixed_start = Some(PlanDate::on_day(add_days(day, 1)));
+                late.start_source = StartSource::Proposed;
                 continue;
             }
             self.set_start(place, day, start);

@@ -103,7 +103,24 @@ pub(super) fn build_instance(inputs: InstanceInputs<'_>) -> BlueprintInstance {
         session_starts: Vec::new(),
     };
     builder.add_all_nodes(&root);
+    builder.note_assumed_day();
     builder.plan
+}
+
+/// A plan of fewer days has no time to wait for answers.
+const ANSWER_SPAN: u32 = 15;
+
+/// Returns the days after which what a task asks of others can be expected.
+fn answer_days(title: &str) -> Option<i32> {
+    let lower = title.to_lowercase();
+    let begins = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));
+    let names = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let asks = begins(&["get ", "ask ", "request ", "collect "]);
+    if asks && names(&["quote", "offers"]) {
+        return Some(3);
+    }
+    let sends = begins(&["send ", "give "]) && names(&["reader", "people", "colleague", "friend"]);
+    (sends || begins(&["invite "])).then_some(2)
 }
 
 /// The weeks up to which a kind has nothing to do long before its day.
@@ -186,6 +203,23 @@ impl<'a> InstanceBuilder<'a> {
         super::side_remarks::add_remarks(&mut self.plan.nodes, goal, blueprint);
     }
 
+    /// Says that every date counts from a day that nobody stated.
+    fn note_assumed_day(&mut self) {
+        let InstanceInputs { goal, context, blueprint, span, .. } = self.inputs;
+        let is_open = goal.last_day().is_none() && goal.horizon_weeks.is_none();
+        let assumed = context
+            .find_assumption(super::facts::DAY)
+            .is_some_and(|found| found.origin == planwright_model::AssumptionOrigin::Template);
+        let (Some(day), Some(question)) = (span.day, &blueprint.day_question) else { return };
+        if is_open && assumed {
+            let day = planwright_text::dates::format_date(day, span.start);
+            self.plan.notes.push(format!(
+                "{} The goal does not say; {day} is assumed, and every other date counts from it.",
+                question.get_ref()
+            ));
+        }
+    }
+
     /// Assigns a node its stream and position, and links it to its predecessors.
     fn place_node(
         &mut self,
@@ -229,6 +263,28 @@ impl<'a> InstanceBuilder<'a> {
         let known: std::collections::BTreeSet<&TaskId> =
             self.plan.nodes.iter().map(|node| &node.id).collect();
         self.plan.links.retain(|link| known.contains(&link.from) && known.contains(&link.to));
+        self.wait_for_answers();
+    }
+
+    /// Gives others time to answer: nobody has three quotes on the evening on which they were asked for. A file that
+    /// states a wait of its own keeps it, and so does a plan that is short of time.
+    fn wait_for_answers(&mut self) {
+        if self.anchors.lead_ratio() < SHORT_RATIO || self.inputs.span.days < ANSWER_SPAN {
+            return;
+        }
+        let waits: BTreeMap<&TaskId, i32> = self
+            .plan
+            .nodes
+            .iter()
+            .filter(|node| node.recurrence.is_none() && node.node_type == NodeType::Task)
+            .filter_map(|node| Some((&node.id, answer_days(&node.title)?)))
+            .collect();
+        for link in &mut self.plan.links {
+            let plain = link.kind == LinkKind::FS && link.lag == InstanceLag::None;
+            if let Some(days) = waits.get(&link.from).filter(|_| plain) {
+                link.lag = InstanceLag::Elapsed { minutes: days * 24 * 60, least: 0 };
+            }
+        }
     }
 
     /// Waiting times hold. Only if there is far less time than the kind takes may they be cut, and the plan says so.

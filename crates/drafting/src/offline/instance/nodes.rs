@@ -2,13 +2,13 @@
 
 use jiff::civil::Date;
 use planwright_model::outline::MAIN_STREAM;
-use planwright_model::{NodeType, PlanDate, PlanNode, Role};
+use planwright_model::{AssumptionOrigin, NodeType, PlanDate, PlanNode, Role, StartSource, TaskId};
 
-use super::super::blueprint::{BlueprintGroup, BlueprintTask, CountSplit};
+use super::super::blueprint::{BlueprintGroup, BlueprintTask, CalendarSpan, CountSplit};
 use super::super::{facts, usual_hours};
 use super::dates::add_days;
 use super::effort::count_value;
-use super::link::InstanceLink;
+use super::link::{InstanceLag, InstanceLink};
 use super::opening_hours::{opening_hours, reachable_hours};
 use super::topic::PhaseTopic;
 use super::{InstanceBuilder, KeyedPart, SiblingLanes};
@@ -246,9 +246,22 @@ impl<'a> InstanceBuilder<'a> {
             self.wording = plain.with_batch(number, from, to);
             let batch = Some(to + 1 - from);
             let copy = TaskCopy { batch, follows_copy: number > 1, ..copy };
-            self.add_copy(parent, format!("{id}-{number}"), copy, lanes);
+            let node = format!("{id}-{number}");
+            self.add_copy(parent, node.clone(), copy, lanes);
+            if let Some(apart) = split.apart.filter(|_| number > 1) {
+                self.wait_before(&node.into(), apart);
+            }
         }
         self.wording = plain;
+    }
+
+    /// Lets a copy wait after the one before it. A short plan shortens the wait to a night.
+    fn wait_before(&mut self, id: &TaskId, apart: CalendarSpan) {
+        let minutes = i32::try_from(apart.in_minutes()).unwrap_or(i32::MAX);
+        let least = minutes.min(12 * 60);
+        for link in self.plan.links.iter_mut().filter(|link| link.to == *id) {
+            link.lag = InstanceLag::Elapsed { minutes, least };
+        }
     }
 
     pub(super) fn add_copy(
@@ -305,6 +318,12 @@ impl<'a> InstanceBuilder<'a> {
             let daily = facts::daily_minutes(self.inputs.goal, self.inputs.blueprint);
             node.in_one_piece &=
                 node.fixed_start.is_some() || daily.is_none_or(|most| effort.likely() <= most);
+            let stated = self.stated_most(daily);
+            if node.has_proposed_day() && stated.is_some_and(|most| effort.likely() > most) {
+                // More than the person works at a time is done until that day instead of on it.
+                node.due = node.fixed_start.take().map(|date| PlanDate::on_day(date.day));
+                (node.start_source, node.in_one_piece) = (StartSource::default(), false);
+            }
             self.plan.efforts.insert(node.id.clone(), effort);
         }
         self.register_key(task.key.as_ref(), &node);
@@ -312,6 +331,15 @@ impl<'a> InstanceBuilder<'a> {
         let after = if copy.follows_copy { None } else { task.after.as_deref() };
         self.place_node(&mut node, task.stream.as_deref(), after, chained, lanes);
         self.plan.nodes.push(node);
+    }
+
+    /// Returns the most minutes at a time that the person stated: of a day, or of a week.
+    fn stated_most(&self, daily: Option<u32>) -> Option<u32> {
+        let context = self.inputs.context;
+        let weekly = context.find_assumption(facts::WEEKLY);
+        let weekly = weekly.filter(|found| found.origin == AssumptionOrigin::User);
+        let weekly = weekly.and(context.constraints.weekly_minutes);
+        daily.into_iter().chain(weekly).min()
     }
 
     pub(super) fn register_key(&mut self, key: Option<&'a toml::Spanned<String>>, node: &PlanNode) {
@@ -386,7 +414,7 @@ mod tests {
 
     #[test]
     fn batches_cover_every_number_once() {
-        let split = |size, most| CountSplit { by: "servers".to_owned(), size, most };
+        let split = |size, most| CountSplit { by: "servers".to_owned(), size, most, apart: None };
         assert_eq!(split_batches(200, &split(50, 6)), [(1, 50), (51, 100), (101, 150), (151, 200)]);
         assert_eq!(split_batches(7, &split(5, 6)), [(1, 3), (4, 7)]);
         assert_eq!(split_batches(1000, &split(50, 3)), [(1, 333), (334, 666), (667, 1000)]);

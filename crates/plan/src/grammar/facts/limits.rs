@@ -13,7 +13,7 @@ impl FactCheck<'_> {
     /// these hours.
     pub(super) fn check_capacity(&self, person: Option<&str>, most: u32) -> Option<BrokenReading> {
         let theirs = |block: &&LocalBlock<'_>| match (person, block.leaf.other_owner()) {
-            (None, None) => !block.has_stated_time(),
+            (None, None) => !block.is_beside_hours(),
             (Some(name), Some(owner)) => name.eq_ignore_ascii_case(owner),
             _ => false,
         };
@@ -41,7 +41,7 @@ impl FactCheck<'_> {
 
     /// No day has more of the person's own work than they have hours on it.
     pub(super) fn check_daily_capacity(&self, most: u32) -> Option<BrokenReading> {
-        let own = |block: &&LocalBlock<'_>| !block.is_others() && !block.has_stated_time();
+        let own = |block: &&LocalBlock<'_>| !block.is_others() && !block.is_beside_hours();
         let mut days: BTreeMap<Date, (u32, &TaskId)> = BTreeMap::new();
         for block in self.blocks.iter().filter(own) {
             let (sum, last) = days.entry(block.start.date()).or_insert((0, &block.leaf.id));
@@ -78,7 +78,7 @@ impl FactCheck<'_> {
         let outside = self
             .blocks
             .iter()
-            .find(|block| theirs(block) && !block.has_stated_time() && !covered(block))?;
+            .find(|block| theirs(block) && !block.is_beside_hours() && !covered(block))?;
         let moment = planwright_text::dates::format_date_time(
             outside.start,
             self.scope.context().constraints.start,

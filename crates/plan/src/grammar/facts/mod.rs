@@ -11,7 +11,9 @@ use jiff::tz::TimeZone;
 use super::artifacts::{RuleScope, display_title_of};
 use super::rule_table::rule_violation;
 use crate::plan_file::escape_for_message;
-use planwright_model::{Fact, FactReading, FactSubject, PlanNode, Schedule, TaskId, Violation};
+use planwright_model::{
+    Fact, FactReading, FactSubject, PlanNode, Schedule, StartSource, TaskId, Violation,
+};
 use planwright_schedule::calendar::find_zone;
 use planwright_text::dates::format_date;
 
@@ -50,11 +52,19 @@ impl LocalBlock<'_> {
         self.leaf.other_owner().is_some()
     }
 
-    /// Whether its time was stated with the task: a fixed date, or a time of day at which it repeats.
+    /// Whether its time was stated with the task: a date of the person's, or a time of day at which it repeats. A date
+    /// that the kind of plan chose is none.
     fn has_stated_time(&self) -> bool {
-        let leaf = self.leaf;
-        leaf.fixed_start.or(leaf.fixed_end).is_some()
-            || leaf.recurrence.as_ref().is_some_and(|repeats| repeats.at_local.is_some())
+        self.leaf.has_stated_day()
+            || self.leaf.recurrence.as_ref().is_some_and(|repeats| repeats.at_local.is_some())
+    }
+
+    /// Whether the hours of the person do not apply to it: its time was stated, or it is the thing itself, such as the
+    /// event or the exam, on a day that was assumed.
+    fn is_beside_hours(&self) -> bool {
+        let is_event =
+            self.leaf.fixed_start.is_some() && self.leaf.start_source == StartSource::AssumedDay;
+        is_event || self.has_stated_time()
     }
 }
 
