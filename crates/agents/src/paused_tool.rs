@@ -30,7 +30,7 @@ impl AgentAttempt<'_> {
                     () = self.cancel.cancelled() => {}
                 }
             };
-            self.job.held.release_while(toolbox.permits(), &self.cancel, waiting).await;
+            self.job.held.release_while(toolbox.permits(), self.cancel, waiting).await;
             if self.cancel.is_cancelled() {
                 return;
             }

@@ -125,11 +125,18 @@ fn a_plan_of_two_megabytes_is_refused_in_words_over_both_ways() {
     assert_eq!(place.sessions().len(), 1);
 }
 
+/// A list in which each item is inside the one before it.
+fn nested_list(depth: usize) -> String {
+    let items: Vec<String> =
+        (0..depth).map(|depth| format!("{}- x\n", "  ".repeat(depth))).collect();
+    items.concat()
+}
+
 /// Markdown that parsers trip over, or that pretends to be something else.
 fn hostile_plans() -> Vec<String> {
     vec![
         format!("# Deep\n\n{}1. end\n", "> ".repeat(5_000)),
-        format!("# Nested\n\n{}", (0..400).map(|depth| format!("{}- x\n", "  ".repeat(depth))).collect::<String>()),
+        format!("# Nested\n\n{}", nested_list(400)),
         format!("# Open\n\n1. {}\n", "[".repeat(20_000)),
         format!("# Stars\n\n1. {}\n", "*_`".repeat(5_000)),
         "# Fence\n\n1. Do it\n```\n2. never closed\n".to_owned(),

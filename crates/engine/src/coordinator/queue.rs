@@ -176,8 +176,11 @@ mod tests {
         let plain = |id: &str, description: &str, is_agent: bool| {
             let mut task = TaskNode::new(id, id);
             task.description = description.to_owned();
-            task.run =
-                if is_agent { RunKind::Agent(Default::default()) } else { RunKind::Human {} };
+            task.run = if is_agent {
+                RunKind::Agent(planwright_model::AgentRun::default())
+            } else {
+                RunKind::Human {}
+            };
             task
         };
         let tasks = vec![

@@ -212,7 +212,11 @@ impl Driver {
             task: &node,
             attempt: call.attempt,
             failures,
-            changes: copy.proposal.as_ref().map(|one| one.describe()).unwrap_or_default(),
+            changes: copy
+                .proposal
+                .as_ref()
+                .map(planwright_model::ChangeProposal::describe)
+                .unwrap_or_default(),
             meanwhile: &meanwhile,
             conflicts: &copy.conflicts,
             dependents: &self.dependent_titles(task),

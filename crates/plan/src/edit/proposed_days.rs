@@ -42,7 +42,7 @@ impl MovedDay {
 /// nowhere stays.
 pub fn move_proposed_days(
     outline: &mut PlanOutline,
-    mut roadmap: Option<&mut Roadmap>,
+    roadmap: Option<&mut Roadmap>,
     locked: &BTreeSet<TaskId>,
 ) -> Vec<MovedDay> {
     let context = &outline.plan_context;
@@ -75,7 +75,9 @@ pub fn move_proposed_days(
         leave_closed_time(node, &context.calendar);
     }
     let days: BTreeSet<Date> = nodes.iter().filter_map(own_day).collect();
-    days.into_iter().for_each(|day| separate_times(&mut nodes, day, locked));
+    for day in days {
+        separate_times(&mut nodes, day, locked);
+    }
     let moved: Vec<&PlanNode> = nodes
         .iter()
         .zip(&before)
@@ -87,7 +89,7 @@ pub fn move_proposed_days(
         Some(MovedDay { node: node.id.clone(), title: node.title.clone(), to })
     });
     let report: Vec<MovedDay> = report.collect();
-    copy_starts(&moved, outline, roadmap.as_deref_mut());
+    copy_starts(&moved, outline, roadmap);
     if let Some(day) = new_plan_day {
         set_plan_day(&mut outline.plan_context, day);
     }
@@ -105,7 +107,9 @@ pub(super) fn separate_changed_days(
     let days: BTreeSet<Date> =
         nodes.iter().filter(|node| changed.contains(&node.id)).filter_map(own_day).collect();
     let before: Vec<Option<PlanDate>> = nodes.iter().map(|node| node.fixed_start).collect();
-    days.into_iter().for_each(|day| separate_times(nodes, day, locked));
+    for day in days {
+        separate_times(nodes, day, locked);
+    }
     let moved = nodes.iter().zip(before).filter(|(node, before)| node.fixed_start != *before);
     let moved = moved.filter_map(|(node, _)| {
         let to = node.fixed_start?;
@@ -137,7 +141,10 @@ fn find_day(
     let taken: BTreeSet<Date> =
         nodes.iter().filter_map(own_day).filter(|other| *other != day).collect();
     let first = context.constraints.start;
-    let last = context.constraints.deadline.map_or(Date::MAX, |deadline| deadline.local_date());
+    let last = context
+        .constraints
+        .deadline
+        .map_or(Date::MAX, planwright_model::OffsetDateTime::local_date);
     let floor = taken.range(..day).next_back().copied().unwrap_or(first).max(first);
     let ceiling = taken.range(day..).next().copied().unwrap_or(last).min(last);
     let leads = plan_day.is_none_or(|own| day < own);
@@ -167,14 +174,17 @@ fn days_to_make_room(nodes: &[PlanNode], context: &PlanContext, day: Date) -> Op
     let room = |until: Date| -> u32 {
         let days = first.series(1.day()).take_while(|day| *day < until);
         let hours = days.flat_map(|day| context.calendar.hours_on(day).to_vec());
-        hours.map(|span| span.duration_minutes()).sum()
+        hours.map(planwright_model::LocalTimeInterval::duration_minutes).sum()
     };
     // Breaks and the ends of hours take some of the time.
     let enough = |until: Date| room(until) >= needed + needed / 5;
     if enough(day) {
         return None;
     }
-    let end = context.constraints.deadline.map_or(Date::MAX, |end| end.local_date());
+    let end = context
+        .constraints
+        .deadline
+        .map_or(Date::MAX, planwright_model::OffsetDateTime::local_date);
     let fits = |days: &i64| {
         let open = own.iter().all(|day| context.calendar.has_hours_on(later(*day, *days)));
         open && later(*last, *days) <= end && enough(later(day, *days))

@@ -44,7 +44,9 @@ impl TaskOrder {
 
     /// All pairs of leaves of which the first comes before the second.
     fn pairs(&self) -> impl Iterator<Item = (&TaskId, &TaskId)> {
-        let is_leaf = |id: &TaskId| self.leaves.get(id).is_some_and(|below| below == &[id.clone()]);
+        let is_leaf = |id: &TaskId| {
+            self.leaves.get(id).is_some_and(|below| below == std::slice::from_ref(id))
+        };
         let leaves = self.after.iter().filter(move |(id, _)| is_leaf(id));
         leaves.flat_map(|(first, after)| after.iter().map(move |second| (first, second)))
     }

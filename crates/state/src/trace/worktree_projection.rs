@@ -18,13 +18,17 @@ pub(super) fn entry_kind(event: &WorktreeEvent) -> Option<TraceEntryKind> {
         WorktreeEvent::ApplyRequested { .. }
         | WorktreeEvent::ChangesRequested { .. }
         | WorktreeEvent::Discarded { .. }
+        | WorktreeEvent::CheckAccepted { .. }
         | WorktreeEvent::UndoRequested { .. } => TraceEntryKind::Answered,
-        WorktreeEvent::Checked { failures, .. } if failures.is_empty() => TraceEntryKind::Observed,
-        WorktreeEvent::CheckAccepted { .. } => TraceEntryKind::Answered,
-        WorktreeEvent::ApplyFailed { .. }
-        | WorktreeEvent::Checked { .. }
-        | WorktreeEvent::UndoFailed { .. } => TraceEntryKind::Failed,
+        WorktreeEvent::Checked { failures, .. } => checked_kind(failures),
+        WorktreeEvent::ApplyFailed { .. } | WorktreeEvent::UndoFailed { .. } => {
+            TraceEntryKind::Failed
+        }
     })
+}
+
+fn checked_kind(failures: &[FailedCheck]) -> TraceEntryKind {
+    if failures.is_empty() { TraceEntryKind::Observed } else { TraceEntryKind::Failed }
 }
 
 pub(super) fn project_worktree(event: &WorktreeEvent) -> Option<EntryProjection> {

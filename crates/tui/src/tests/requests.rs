@@ -118,12 +118,14 @@ fn options_and_relaxations_are_chosen_from_a_list() {
     let mut shown = request("roadmap");
     shown.press(&["End"]);
     shown.draw(120, 40);
-    // The cursor starts above the first row: Enter alone answers nothing.
-    shown.press(&["V", "Enter"]);
+    // The list is shown first, and closing it leaves the plan as it is.
+    shown.press(&["V"]);
     assert_eq!(shown.sent(), None);
     insta::assert_snapshot!("options_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("options_80x24", shown.frame(80, 24));
-    shown.press(&["j", "j", "Enter"]);
+    shown.press(&["Esc"]);
+    assert_eq!(shown.sent(), None);
+    shown.press(&["V", "j", "Enter"]);
     assert_eq!(answered(&mut shown).action, ChoiceAction::PickOption(3));
     let mut shown = request("escalation");
     shown.press(&["End"]);

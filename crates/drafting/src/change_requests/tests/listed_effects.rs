@@ -337,20 +337,21 @@ fn every_listed_request_has_its_effect_on_three_drafted_plans() {
             if done && !requested.has_effect(text, effect) {
                 report(text, &outcome, effect);
             }
-            unnamed_changes(plan, &outcome).iter().for_each(|why| report(text, &outcome, why));
+            for why in unnamed_changes(plan, &outcome) {
+                report(text, &outcome, &why);
+            }
             if let Some(own) = own.filter(|_| !done) {
                 let outcome = apply(plan, own[place]);
                 let requested = RequestedPlan { before: plan, outcome: &outcome };
                 // What the plan has already is said to be so.
                 let already = outcome.open.iter().any(|open| open.contains("no change: "));
-                if !(already && requested.is_untouched())
-                    && !requested.has_effect(own[place], effect)
-                {
+                let is_so = already && requested.is_untouched();
+                if !is_so && !requested.has_effect(own[place], effect) {
                     report(own[place], &outcome, effect);
                 }
-                unnamed_changes(plan, &outcome)
-                    .iter()
-                    .for_each(|why| report(own[place], &outcome, why));
+                for why in unnamed_changes(plan, &outcome) {
+                    report(own[place], &outcome, &why);
+                }
             }
         }
     }

@@ -93,9 +93,10 @@ impl Planner {
         say: PlanningEventSink<'_>,
         cancel: &CancellationToken,
     ) -> StageResult {
-        let found = match client.is_profile_unproven(talk) {
-            true => find_profile(client, say, cancel).await.map_err(UnusableDraft::Model),
-            false => Ok(()),
+        let found = if client.is_profile_unproven(talk) {
+            find_profile(client, say, cancel).await.map_err(UnusableDraft::Model)
+        } else {
+            Ok(())
         };
         let large = client.planning_profile(talk) == AgentProfile::Large;
         let drafted = match talk.place.state {

@@ -261,13 +261,12 @@ pub(super) fn goal_reading_lines(
 ) -> Vec<CardLine> {
     let mut lines = Vec::new();
     let Some(question) = only_question(request) else { return lines };
-    let reading = match question.key == KIND_QUESTION {
-        false => goal_lines(shown.state, shown.today),
+    let reading = if question.key == KIND_QUESTION {
         // What is asked is not known yet.
-        true => {
-            let reading = read_goal(&shown.state.planning.goal, shown.today);
-            GoalReading { kind: None, ..reading }.labeled_lines()
-        }
+        let reading = read_goal(&shown.state.planning.goal, shown.today);
+        GoalReading { kind: None, ..reading }.labeled_lines()
+    } else {
+        goal_lines(shown.state, shown.today)
     };
     for (label, text) in reading {
         let label = match label {

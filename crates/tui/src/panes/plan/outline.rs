@@ -295,9 +295,8 @@ fn draw_detail(
         return draw_title_rest(text, line, row, buf, cx);
     }
     let role = match kind {
-        RowDetailKind::Title => ThemeRole::Text,
         RowDetailKind::Command | RowDetailKind::Check(_) => ThemeRole::RiskExecute,
-        RowDetailKind::Comment(_) => ThemeRole::Text,
+        RowDetailKind::Title | RowDetailKind::Comment(_) => ThemeRole::Text,
         RowDetailKind::Was => ThemeRole::DiffRemoved,
         RowDetailKind::When | RowDetailKind::DoneWhen | RowDetailKind::After => ThemeRole::Dim,
     };
