@@ -542,6 +542,11 @@ fn ways_out(request: &Request) -> impl Iterator<Item = String> {
     })
 }
 
+/// Whether nothing can be assumed in place of an answer.
+fn must_be_answered(questions: &[PlanQuestion]) -> bool {
+    questions.iter().any(|question| question.assumed.is_empty())
+}
+
 /// What waits for the person, one line each, with how to answer.
 pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<String> {
     let mut lines = Vec::new();
@@ -575,6 +580,9 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
             RequestKind::Cap { .. } => "raise it on a screen, or with `planwright answer`",
             RequestKind::Questions { ref questions } if asks_kind(questions) => {
                 "name it with --kind, or answer with `planwright answer`"
+            }
+            RequestKind::Questions { ref questions } if must_be_answered(questions) => {
+                "answer on a screen, with `planwright answer`, or with --answer; --yes can't assume it"
             }
             RequestKind::Draft { .. }
                 if request.available_choice(ChoiceAction::Approve).is_none() =>

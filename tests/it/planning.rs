@@ -476,11 +476,24 @@ fn the_style_is_asked_once_and_flags_override_settings() {
 }
 
 #[test]
+fn dates_that_do_not_exist_or_have_passed_are_asked_for() {
+    for (goal, words) in [
+        ("finish the thesis by 31 February 2027", "is not a date: February 2027 has 28 days"),
+        ("ship it by 2027-02-30", "is not a date: February 2027 has 28 days"),
+        ("finish the thesis by 2020-01-01", "has passed"),
+    ] {
+        let place = Place::new();
+        let output = place.run(&["plan", goal, "--headless", "--yes"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{goal}: {said}");
+        assert!(said.contains(words) && said.contains("--yes can't assume it"), "{goal}: {said}");
+        assert!(!text(&output).contains("Schedule"), "{goal}");
+    }
+}
+
+#[test]
 fn impossible_parts_of_a_goal_are_reported_and_the_rest_is_planned() {
     for (goal, words) in [
-        ("finish the thesis by 31 February 2027", "no date was taken"),
-        ("ship it by 2027-02-30", "no date was taken"),
-        ("finish the thesis by 2020-01-01", "has passed"),
         ("learn piano in 0 weeks", "say how many weeks"),
         ("learn piano, 0 hours a week", "not a budget"),
         ("learn piano, 900 hours a week", "more than there are"),
