@@ -92,7 +92,7 @@ fn keys(place: &Path, kept: &mut Kept) {
     peer.first(minimal::READY);
     let args = ["run", plan.as_str(), "--yes", "--jobs", "16"];
     let mut planwright = Terminal::start(&Program::planwright(&data, &args));
-    planwright.first("running 16 of 16");
+    planwright.first("now 16 of 16");
     let (mut theirs, mut times) = (Vec::new(), Vec::new());
     for _ in 0..KEYS / TURN {
         theirs.extend(turn(&mut peer));
@@ -127,7 +127,7 @@ fn keys(place: &Path, kept: &mut Kept) {
 fn turn(terminal: &mut Terminal) -> Vec<Duration> {
     (0..TURN)
         .map(|number| {
-            let (key, shows) = if number % 2 == 0 { ("5", "table ·") } else { ("2", "graph ·") };
+            let (key, shows) = if number % 2 == 0 { ("5", "━━ table ") } else { ("2", "━━ graph ") };
             terminal.key(key, shows)
         })
         .collect()

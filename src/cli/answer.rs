@@ -157,7 +157,7 @@ fn resolve_answer(
     if let Some(request) = wanted.filter(|wanted| answered.contains(wanted)) {
         let short = id.short_id();
         let what = format!("request {request} of session {short} is answered already");
-        let remedy = format!("go on with: planwright resume {short}");
+        let remedy = format!("continue with: planwright resume {short}");
         return Err(CliProblem::usage(what).with_remedy(remedy).into());
     }
     let open = wanted.and_then(|wanted| state.requests.open.get(&wanted));
@@ -252,7 +252,7 @@ fn leave_answer(
         serde_json::to_string(&AnsweredLine { session, answered: request, next })?
     } else {
         format!(
-            "session {short}: {request} is answered; no process works on it, go on with: {resume}"
+            "session {short}: {request} is answered; no process runs this session, continue with: {resume}"
         )
     };
     super::StdoutWriter::new().write_line(&line)?;

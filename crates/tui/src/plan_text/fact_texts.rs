@@ -9,7 +9,9 @@ use super::changes::DraftComparison;
 use super::day_span::day_change_text;
 use super::rows::PlanTextRow;
 use planwright_drafting::own_hours::{describe_hours_briefly, describe_weekly_hours};
-use planwright_model::{MicroDollars, RunKind, TaskId, TaskNode, WeeklyHours, agent_title};
+use planwright_model::{
+    FactReading, MicroDollars, RunKind, TaskId, TaskNode, WeeklyHours, agent_title,
+};
 use planwright_state::{PlanRevision, SessionState, TaskStatus};
 use planwright_text::dates::{format_date, format_date_range};
 use planwright_text::{clean_line, units};
@@ -168,8 +170,11 @@ fn limit_text(state: &SessionState, last: Date, today: Date) -> String {
         };
     }
     let Some((weeks, end)) = context.stated_weeks() else { return String::new() };
-    // "In March" has a last day and no number of weeks.
+    // "In March" has a last day and no number of weeks; the day of a party is not the end of what follows it.
     if !says_weeks(&state.planning.goal, weeks) {
+        if !is_stated_last_day(state, end) {
+            return String::new();
+        }
         let named = format_date(end, today);
         return match distance_text(last, end) {
             Some(distance) => format!(", {distance} {named}, your last day"),
@@ -181,6 +186,15 @@ fn limit_text(state: &SessionState, last: Date, today: Date) -> String {
         Some(distance) => format!(", {distance} your {weeks} are up"),
         None => format!(", on the last day of your {weeks}"),
     }
+}
+
+/// Whether the person said that this day is the last one.
+fn is_stated_last_day(state: &SessionState, end: Date) -> bool {
+    state.planning.facts.active().any(|fact| match &fact.reading {
+        Some(FactReading::Deadline { on }) => *on == end,
+        Some(FactReading::Window { to, .. }) => *to == end,
+        _ => false,
+    })
 }
 
 /// Whether a goal gives its time as so many weeks.
