@@ -75,7 +75,12 @@ fn is_within_hours(state: &SessionState, node: &TaskId, day: Date) -> bool {
     let (Some(context), Some(schedule)) = (&planning.context, &planning.schedule) else {
         return true;
     };
-    let Ok(hours) = WorkCalendar::from_plan(&context.calendar, day) else { return true };
+    // "Only on Saturdays" is a preference within the hours of all plans.
+    let mut calendar = context.calendar.clone();
+    if !context.user_prefs.preferred_windows.is_empty() {
+        calendar.working.clone_from(&context.user_prefs.preferred_windows);
+    }
+    let Ok(hours) = WorkCalendar::from_plan(&calendar, day) else { return true };
     own_day == Some(true)
         || schedule.blocks_for_node(node).all(|block| {
             let minutes = block.start.at.duration_until(block.end.at).as_mins();
@@ -200,5 +205,21 @@ mod tests {
             .find(|day| day.weekday() == jiff::civil::Weekday::Sunday)
             .unwrap();
         assert_eq!(preview_day(source, &task.id, sunday), Ok(PreviewedDay::OutsideHours));
+    }
+
+    #[test]
+    fn hours_that_were_asked_for_in_words_are_kept_too() {
+        let mut state = planned::scheduled().state();
+        let now: Timestamp = "2026-06-07T12:00:00Z".parse().unwrap();
+        let rows = plan_rows(&state, &TimeZone::UTC);
+        let task = rows.iter().find(|row| row.is_yours && row.days.is_some()).unwrap();
+        let day = task.days.unwrap().first;
+        let context = Arc::make_mut(state.planning.context.as_mut().unwrap());
+        let mut others = context.calendar.working.clone();
+        others.remove(&planwright_model::Weekday::from_date(day));
+        assert!(others.values().any(|times| !times.is_empty()));
+        context.user_prefs.preferred_windows = others;
+        let source = PreviewSource { state: &state, others: &[], zone: &TimeZone::UTC, now };
+        assert_ne!(preview_day(source, &task.id, day), Ok(PreviewedDay::Fits));
     }
 }
