@@ -142,7 +142,7 @@ struct TaskSchema {
     description: Option<String>,
     /// Who does it. Defaults to an agent.
     run: Option<RunSchema>,
-    /// What must come first: ids, or links with kind and lag.
+    /// What must come first: ids, or links with kind and lag. An id that no task has is an error.
     depends_on: Option<LinkListSchema>,
     /// How long it takes: minutes, or text such as "45m", "2h", "1d" (8 hours) or "1w" (5 days).
     duration: Option<AmountSchema>,
