@@ -127,7 +127,8 @@ fn keys(place: &Path, kept: &mut Kept) {
 fn turn(terminal: &mut Terminal) -> Vec<Duration> {
     (0..TURN)
         .map(|number| {
-            let (key, shows) = if number % 2 == 0 { ("5", "━━ table ") } else { ("2", "━━ graph ") };
+            let (key, shows) =
+                if number % 2 == 0 { ("5", "━━ table ") } else { ("2", "━━ graph ") };
             terminal.key(key, shows)
         })
         .collect()

@@ -71,6 +71,26 @@ impl SubmissionReport {
             nodes: nodes.collect(),
         }
     }
+
+    /// The report about a plan that was handed in, also where another client has handed in one since: an agent must not take
+    /// the hash of somebody else's plan for that of its own.
+    fn about_revision(self, hash: &Digest, plan: &Plan, state: &SessionState) -> Self {
+        if self.hash == hash.to_string() {
+            return self;
+        }
+        let own = state.plan.revisions.iter().rfind(|head| head.hash == *hash);
+        let nodes = plan.tasks.iter().map(|task| SubmittedNode {
+            id: task.id.to_string(),
+            title: task.description.clone(),
+            line: None,
+        });
+        Self {
+            revision: own.map_or(self.revision, |head| head.revision),
+            hash: hash.to_string(),
+            nodes: nodes.collect(),
+            ..self
+        }
+    }
 }
 
 impl TicketDesk {
@@ -146,6 +166,7 @@ impl TicketDesk {
         {
             return Ok(SubmissionReport::from_state(&id, &state));
         }
+        let (own_hash, own_plan) = (read.plan.digest()?, read.plan.clone());
         let replies = replies
             .into_iter()
             .map(|reply| CommentReply { words: self.redact(&reply.words), ..reply });
@@ -165,7 +186,7 @@ impl TicketDesk {
         let said =
             format!("{} submitted draft {draft}: {}", state.desk.agent_name(), state.session.title);
         (self.notify)(&id, &said);
-        Ok(SubmissionReport::from_state(&id, &state))
+        Ok(SubmissionReport::from_state(&id, &state).about_revision(&own_hash, &own_plan, &state))
     }
 
     /// Opens a ticket without a plan, for an agent that asks something.

@@ -277,6 +277,7 @@ pub fn apply_reading(context: &mut PlanContext, reading: &FactReading) -> bool {
         }
         FactReading::WeekdaysOff { person: Some(name), days } => {
             context.person_mut(name).weekdays_off = days.iter().copied().collect();
+            open_remaining_days(context, name, days);
             return true;
         }
         FactReading::WeekdaysOff { person: None, days } => {
@@ -318,6 +319,16 @@ fn apply_working_times(context: &mut PlanContext, times: &[FactWorkingTime]) -> 
     }
     apply_context_change(context, &ContextChange::OnlyAt(slots));
     true
+}
+
+/// Somebody who works only on days on which the plan has no hours works at ordinary hours there.
+fn open_remaining_days(context: &mut PlanContext, name: &str, off: &[Weekday]) {
+    let left: Vec<Weekday> = Weekday::ALL.into_iter().filter(|day| !off.contains(day)).collect();
+    let hours = &context.calendar.working;
+    let has_hours = |day: &Weekday| hours.get(day).is_some_and(|own| !own.is_empty());
+    if !left.is_empty() && !left.iter().any(has_hours) {
+        apply_persons_hours(context, name, &[FactWorkingTime { days: left, hours: None }]);
+    }
 }
 
 /// Sets the hours of somebody else exactly as they were said. Days without hours have those of the plan, or ordinary ones.
@@ -390,6 +401,22 @@ mod tests {
                 None => fact.text,
             })
             .collect()
+    }
+
+    #[test]
+    fn days_on_which_the_plan_has_no_hours_are_open_to_whoever_works_only_then() {
+        let mut context = PlanContext::new("x", TODAY, "UTC");
+        let off = |works: &[Weekday]| {
+            let days = Weekday::ALL.into_iter().filter(|day| !works.contains(day)).collect();
+            FactReading::WeekdaysOff { person: Some("Cleo".into()), days }
+        };
+        assert!(apply_reading(&mut context, &off(&[Weekday::Mon])));
+        assert!(context.find_person("cleo").unwrap().hours.is_empty(), "those of the plan");
+        assert!(apply_reading(&mut context, &off(&[Weekday::Sat])));
+        let hours = &context.find_person("cleo").unwrap().hours;
+        let ordinary = LocalTimeInterval::new(time(9, 0, 0, 0), time(17, 0, 0, 0));
+        assert_eq!(hours.get(&Weekday::Sat), Some(&vec![ordinary]));
+        assert_eq!(hours.len(), 1);
     }
 
     #[test]
