@@ -25,6 +25,20 @@ pub fn agent_command(place: &Place, args: &[&str]) -> Command {
     command
 }
 
+/// Ends a server that was started by `agent_command`, with the programs between: whoever starts it there is not its parent.
+pub fn end_server(place: &Place, mut child: Child) {
+    let mark = format!("PLANWRIGHT_DATA_DIR={}", place.data().display());
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    for process in processes {
+        let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
+        if environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes()) {
+            let _ = Command::new("kill").arg("-9").arg(process.file_name()).status();
+        }
+    }
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
 pub struct DeskClient {
     child: Child,
     input: Option<ChildStdin>,

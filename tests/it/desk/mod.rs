@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::program::Place;
-use client::{DeskClient, agent_command, start_hook, told};
+use client::{DeskClient, agent_command, end_server, start_hook, told};
 
 const PLAN: &str = "# Faster search\n\nWhy: it is slow.\n\n1. Measure the search\n2. Build an index\n   - in the background\n3. Write tests\n";
 
@@ -242,8 +242,7 @@ fn the_desk_over_http_wants_its_token() {
     };
     assert_eq!(ask("fedcba9876543210"), "HTTP/1.1 401");
     assert_eq!(ask("0123456789abcdef"), "HTTP/1.1 200");
-    child.kill().unwrap();
-    child.wait().unwrap();
+    end_server(&place, child);
 }
 
 #[test]

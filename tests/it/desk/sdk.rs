@@ -11,7 +11,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 
 use super::answer;
-use super::client::agent_command;
+use super::client::{agent_command, end_server};
 use crate::program::Place;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/desk/sdk_client.py");
@@ -128,7 +128,6 @@ fn a_client_of_the_sdk_over_http() {
         BufReader::new(server.stderr.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.split_whitespace().find(|word| word.starts_with("http://")).unwrap();
         decide(&place, SdkClient::start(&place, &python, &[mode, "http", url, TOKEN]), protocol);
-        server.kill().unwrap();
-        server.wait().unwrap();
+        end_server(&place, server);
     }
 }
