@@ -93,10 +93,13 @@ fn push_failures(lines: &mut Vec<FinishedLine>, source: FinishedSource<'_>, widt
         let label = if index == 0 { "Failed" } else { "" };
         let cause = source.tails.cause_with_exit(state.tasks.id(*task), state, source.timeline);
         let text = clean_line(&format!("✗ {}: {cause}", title_of(state, *task))).into_owned();
-        lines.push(vec![
-            (pad_right(label, LABEL).into_owned(), ThemeRole::Dim),
-            (truncate_end(&text, room).into_owned(), ThemeRole::Failed),
-        ]);
+        // Several failures get a line each, so that what can be done next stays in sight.
+        let most = if failed.len() <= 3 { 2 } else { 1 };
+        for (at, part) in cause_lines(&text, room, most).into_iter().enumerate() {
+            let label = if at == 0 { label } else { "" };
+            let label = pad_right(label, LABEL).into_owned();
+            lines.push(vec![(label, ThemeRole::Dim), (part, ThemeRole::Failed)]);
+        }
         let skipped = source.skips.skipped_because_of(*task);
         if let Some(first) = skipped.first() {
             let more = match skipped.len() - 1 {
@@ -238,6 +241,19 @@ fn push_longest(lines: &mut Vec<FinishedLine>, state: &SessionState, width: usiz
 
 fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
     to.duration_since(from).as_millis().try_into().unwrap_or(0)
+}
+
+/// A cause on at most so many lines; what is left of it ends the last one.
+fn cause_lines(text: &str, room: usize, most: usize) -> Vec<String> {
+    let all = planwright_text::wrap_words(text, room, 0);
+    let mut lines: Vec<String> = all.iter().take(most).map(ToString::to_string).collect();
+    if all.len() > most
+        && let Some(last) = lines.last_mut()
+    {
+        let rest: Vec<&str> = all[most - 1..].iter().map(AsRef::as_ref).collect();
+        *last = truncate_end(&rest.join(" "), room).into_owned();
+    }
+    lines
 }
 
 #[cfg(test)]
