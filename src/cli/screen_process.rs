@@ -1,6 +1,7 @@
 //! The process of a screen. The one that a shell starts and waits for only waits in turn, for another one that shows the
 //! screen and works on the run. So a run can leave its terminal: the waiting process ends, the shell is back at its prompt,
-//! and the one that works goes on.
+//! and the one that works goes on. And a screen that is killed, which can restore nothing itself, leaves no broken terminal:
+//! the waiting process restores it. If that one is killed instead, the screen is told and ends in good order.
 
 use std::io::IsTerminal as _;
 use std::os::unix::process::CommandExt as _;
@@ -33,17 +34,18 @@ pub(super) fn has_waiting_parent() -> bool {
 }
 
 /// Shows the screen of a command in a process of its own and waits for it. `None` where this process is to do the work
-/// itself: it is that process, the command has no screen to be left, or no other process can be started.
+/// itself: it is that process, the command has no screen, or no other process can be started.
 pub(super) fn run_in_screen_process(cli: &Cli) -> Option<CliExit> {
     if std::env::args_os().next().is_some_and(|name| name == SCREEN_PROCESS) {
         claim_screen();
         return None;
     }
-    if !has_screen_to_leave(cli) {
+    if !has_screen(cli) {
         return None;
     }
-    // Where there can be no other process the screen is shown here, and no run can leave it.
-    let started = ScreenWait::start().ok()?;
+    // Where there can be no other process the screen is shown here: no run can leave it, and nobody restores the terminal of
+    // one that is killed.
+    let started = ScreenWait::start(step_after_kill(cli.command.as_ref())).ok()?;
     Some(started.wait().unwrap_or_else(|error| {
         eprint_line(&format!("planwright: {error:#}"));
         CliExit::Failed
@@ -56,18 +58,39 @@ fn claim_screen() {
     HAS_WAITING_PARENT.store(told && getppid().is_some(), Ordering::SeqCst);
 }
 
-/// Whether a command shows a screen on which something may run.
-fn has_screen_to_leave(cli: &Cli) -> bool {
+/// Whether a command shows a screen.
+fn has_screen(cli: &Cli) -> bool {
     let shared = &cli.shared;
     let has_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let without = shared.headless || shared.background || shared.json || !has_terminal;
     !without
         && match &cli.command {
-            None | Some(CliCommand::Plan(_) | CliCommand::Demo(_)) => true,
+            None
+            | Some(
+                CliCommand::Plan(_)
+                | CliCommand::Demo(_)
+                | CliCommand::Attach(_)
+                | CliCommand::Replay(_),
+            ) => true,
+            Some(CliCommand::Fork(_)) => shared.yes,
             Some(CliCommand::Run(args)) => !args.0.starts_detached(),
             Some(CliCommand::Resume(args)) => !args.0.starts_detached(),
+            Some(CliCommand::Today(args)) => args.0.opens_screen(),
             _ => false,
         }
+}
+
+/// What to do after the screen of a command was killed.
+fn step_after_kill(command: Option<&CliCommand>) -> &'static str {
+    match command {
+        Some(CliCommand::Attach(_)) => {
+            "the run goes on; planwright ps lists it, planwright attach shows it again"
+        }
+        Some(CliCommand::Replay(_)) => {
+            "nothing was running in it; open it again with planwright replay"
+        }
+        _ => "planwright resume last continues what was in progress",
+    }
 }
 
 /// Lets the waiting process go, so that the shell is back at its prompt. What this process prints goes nowhere after that.
@@ -94,10 +117,12 @@ struct ScreenWait {
     screen: Pid,
     terminal: Option<Termios>,
     runtime: tokio::runtime::Runtime,
+    /// What is said if the screen is killed.
+    next_step: &'static str,
 }
 
 impl ScreenWait {
-    fn start() -> anyhow::Result<Self> {
+    fn start(next_step: &'static str) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("finding this program")?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let terminal = tcgetattr(std::io::stdin()).ok();
@@ -106,7 +131,7 @@ impl ScreenWait {
             .args(std::env::args_os().skip(1))
             .spawn()
             .context("starting the process of the screen")?;
-        Ok(Self { screen: Pid::from_child(&child), terminal, runtime })
+        Ok(Self { screen: Pid::from_child(&child), terminal, runtime, next_step })
     }
 
     /// Waits until the screen has ended or has left the terminal. Signals are for it.
@@ -147,7 +172,7 @@ impl ScreenWait {
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
         }
         eprint_line(&format!("planwright: its process was killed by signal {signal}"));
-        eprint_line("  planwright resume last continues what was in progress");
+        eprint_line(&format!("  {}", self.next_step));
     }
 }
 

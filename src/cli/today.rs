@@ -31,6 +31,13 @@ pub(crate) struct TodayArgs {
     what: Option<TodayCommand>,
 }
 
+impl TodayArgs {
+    /// Whether it shows a screen and not only lines.
+    pub(super) fn opens_screen(&self) -> bool {
+        matches!(self.what, Some(TodayCommand::Start { .. }))
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum TodayCommand {
     /// Say that something is done

@@ -190,6 +190,57 @@ fn the_terminal_of_a_screen_that_was_killed_is_restored() {
 }
 
 #[test]
+fn a_screen_of_a_run_elsewhere_that_was_killed_leaves_a_terminal_as_it_was() {
+    let place = Place::new();
+    let _guard = RunGuard(&place);
+    let plan = place.plan(WAITING);
+    assert_eq!(place.run(&["run", &plan, "--yes", "--detach"]).status.code(), Some(0));
+    let program = assert_cmd::cargo::cargo_bin("planwright");
+    // The process that shows the screen, and the one that waits for it.
+    for victim in ["planwright-screen", "attach last"] {
+        let mut terminal = shell(&place);
+        terminal.keys("stty -a > before\n");
+        terminal.keys(&format!("'{}' attach last\n", program.display()));
+        terminal.shows("running in process");
+        send("KILL", screen_process(&place, victim));
+        terminal.until("the screen of the shell", |text| text.contains("stty -a > before"));
+        if victim == "planwright-screen" {
+            terminal.shows("planwright attach shows it again");
+        } else {
+            // The shell wrote its prompt to the other screen, which is gone.
+            terminal.keys("\n");
+        }
+        terminal.until("the shell again", |text| text.trim_end().ends_with("ready$"));
+        terminal.keys("echo code $?\n");
+        terminal.shows("code 137");
+        assert_restored(&terminal.written());
+        terminal.keys("stty -a > after; cmp before after && echo same modes\n");
+        terminal.until("the same modes", |text| text.lines().any(|line| line == "same modes"));
+        terminal.keys("exit\n");
+        terminal.end();
+        assert_eq!(running(&place).len(), 1, "the run goes on");
+    }
+    let_go(&place);
+}
+
+/// The process of this place whose first words are these: the one that shows a screen, or the one that waits for it.
+fn screen_process(place: &Place, words: &str) -> u64 {
+    let work = place.work().canonicalize().unwrap();
+    let is_ours = |pid: &u64| {
+        let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let arguments = String::from_utf8_lossy(&arguments).replace('\0', " ");
+        let shows = arguments.starts_with("planwright-screen");
+        std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|own| own == work)
+            && shows == words.starts_with("planwright-screen")
+            && arguments.contains("attach last")
+            && !arguments.starts_with("bash")
+    };
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.find(is_ours).unwrap_or_else(|| panic!("no process {words}"))
+}
+
+#[test]
 fn a_run_that_is_left_from_home_goes_on_while_home_is_open_and_after_it() {
     let place = Place::new();
     let _guard = RunGuard(&place);
