@@ -19,7 +19,7 @@ use planwright_model::{
     Actor, Answer, ChoiceAction, ConfidenceVerdict, EscalationReason, PlanQuestion, PlanState,
     Request, RequestId, RequestKind, Seq, SessionId, StageAssessment,
 };
-use planwright_state::replay::{History, RecordSourceError};
+use planwright_state::replay::{History, RecordSourceError, missing_output_line};
 use planwright_state::trace::TraceEntry;
 use planwright_state::{
     OpenRequest, PlannedCommand, PlanningSlice, RunPhase, SessionState, TaskStatus,
@@ -155,6 +155,9 @@ pub(crate) enum HeadlessEnding {
     Closed,
 }
 
+/// How long a run that prints nothing is left alone before it is looked at again.
+const QUIET_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+
 /// Where lines go.
 pub(crate) trait LineSink {
     fn write_line(&mut self, text: &str) -> std::io::Result<()>;
@@ -289,7 +292,12 @@ impl<L: LineSink> SessionFollower<L> {
     /// Waits for more records. A bar shows meanwhile that time goes by. `false` once there will be none.
     async fn wait_for_records(&mut self) -> Result<bool, HeadlessError> {
         if self.format != HeadlessFormat::Progress {
-            return Ok(self.head.changed().await.is_ok());
+            let goes_on = self.head.changed().await.is_ok();
+            if goes_on && self.format == HeadlessFormat::Quiet {
+                // Nobody sees single records: many at once are read for little more than one.
+                tokio::time::sleep(QUIET_PAUSE).await;
+            }
+            return Ok(goes_on);
         }
         loop {
             let bar = progress::progress_bar(&self.state, Timestamp::now());
@@ -379,8 +387,12 @@ impl<L: LineSink> SessionFollower<L> {
                     }
                     _ => None,
                 };
-                if let Some((_, text)) = spooled {
-                    for line in text.lines() {
+                if let Some(printed) = spooled {
+                    if printed.missing_bytes > 0 {
+                        let counted = missing_output_line(printed.missing_bytes);
+                        self.lines.write_line(&self.readable.body_line(&counted))?;
+                    }
+                    for line in printed.text.lines() {
                         self.lines.write_line(&self.readable.body_line(line))?;
                     }
                 } else if let Some(entry) = TraceEntry::from_record_in(record, &self.state) {

@@ -11,7 +11,7 @@ use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::{self, App};
 use planwright_model::event::{CallEvent, Event, OutputStream, Record};
 use planwright_model::{Seq, SessionId, TaskId};
-use planwright_state::replay::History;
+use planwright_state::replay::{History, MissingOutput};
 use planwright_state::{SessionState, TaskStatus};
 use planwright_store::Store;
 use planwright_text::{OutputColor, clean_line, split_colors};
@@ -113,14 +113,14 @@ impl OutputSelection {
 
     fn format_line(
         &self,
-        record: &Record,
+        at: Timestamp,
         task: &TaskId,
         stream: OutputStream,
         line: &str,
     ) -> String {
         if self.json {
             let line = clean_line(line);
-            return serde_json::json!({ "at": record.at, "task": task, "stream": stream, "line": line })
+            return serde_json::json!({ "at": at, "task": task, "stream": stream, "line": line })
                 .to_string();
         }
         let text = if self.colors { colored_line(line) } else { plain_line(line) };
@@ -152,21 +152,37 @@ fn print_output(
     mut seen: Seq,
     head: Seq,
 ) -> anyhow::Result<Seq> {
+    let mut missing = MissingOutput::default();
+    let mut at = Timestamp::UNIX_EPOCH;
     loop {
         let records = history.records_after(seen, head)?;
-        let Some(last) = records.last().map(|record| record.seq) else { return Ok(seen) };
+        let Some(last) = records.last() else { break };
+        (seen, at) = (last.seq, last.at);
         for record in &records {
             let Event::Call(event) = &record.event else { continue };
             if !filter.includes(record, event) {
                 continue;
             }
-            let Some((stream, text)) = history.printed_output(event)? else { continue };
-            for line in text.lines() {
-                out.write_line(&filter.format_line(record, &event.call_id().task, stream, line))?;
+            let Some(printed) = history.printed_output(event)? else { continue };
+            let call = event.call_id();
+            missing.add(call, printed.missing_bytes);
+            if printed.text.is_empty() {
+                continue;
             }
+            let mut print = |stream, line: &str| {
+                out.write_line(&filter.format_line(record.at, &call.task, stream, line))
+            };
+            if let Some(counted) = missing.take_line(call) {
+                print(OutputStream::Stderr, &counted)?;
+            }
+            printed.text.lines().try_for_each(|line| print(printed.stream, line))?;
         }
-        seen = last;
     }
+    // Whoever follows is told now, and of what is missing after it then.
+    for (call, counted) in missing.take_lines() {
+        out.write_line(&filter.format_line(at, &call.task, OutputStream::Stderr, &counted))?;
+    }
+    Ok(seen)
 }
 
 async fn follow_output(

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
+use zstd::bulk::Compressor;
+
 use crate::SpoolError;
 use crate::format::HEADER;
 use crate::writer::{create_file, io_error};
@@ -32,6 +34,11 @@ pub(crate) struct SpoolGap {
 }
 
 impl SpoolGap {
+    /// Where what was kept goes on.
+    pub(crate) fn end(self) -> u64 {
+        self.at + self.bytes
+    }
+
     /// Where a piece stands in the content that was kept.
     pub(crate) fn kept_position(self, offset: u64) -> u64 {
         if self.bytes == 0 || offset <= self.at {
@@ -44,13 +51,10 @@ impl SpoolGap {
     }
 }
 
-/// Where reading from a piece on begins: what was not kept is told at its beginning only, so that whoever reads piece by piece is
-/// told once.
-pub(crate) fn first_kept_offset(path: &Path, offset: u64) -> Result<u64, SpoolError> {
+/// What is missing in a spool that has ended.
+pub(crate) fn read_gap(path: &Path) -> Result<SpoolGap, SpoolError> {
     let mut file = File::open(path).map_err(|source| io_error(path, source))?;
-    let (gap, _) = read_footer(&mut file, path)?;
-    let end = gap.at + gap.bytes;
-    Ok(if gap.at < offset && offset < end { end } else { offset })
+    Ok(read_footer(&mut file, path)?.0)
 }
 
 /// The name of a spool once it is compressed.
@@ -61,7 +65,6 @@ pub(crate) fn compressed_path(path: &Path) -> PathBuf {
 }
 
 /// Writes the frames of a compressed spool, which has its name once all of them are there.
-#[derive(Debug)]
 struct FrameWriter {
     target: PathBuf,
     unfinished: PathBuf,
@@ -70,6 +73,14 @@ struct FrameWriter {
     /// How much content the frames hold, and how long they are.
     content: u64,
     written: u64,
+    /// Kept from frame to frame: its tables are larger than most outputs.
+    compressor: Compressor<'static>,
+}
+
+impl std::fmt::Debug for FrameWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FrameWriter").field("target", &self.target).finish_non_exhaustive()
+    }
 }
 
 impl FrameWriter {
@@ -79,12 +90,14 @@ impl FrameWriter {
         unfinished.push(".part");
         let unfinished = PathBuf::from(unfinished);
         let to = create_file(&unfinished)?;
-        Ok(Self { target, unfinished, to, index: Vec::new(), content: 0, written: 0 })
+        let compressor = Compressor::new(LEVEL).map_err(|source| io_error(&unfinished, source))?;
+        let index = Vec::new();
+        Ok(Self { target, unfinished, to, index, content: 0, written: 0, compressor })
     }
 
     fn add_frame(&mut self, content: &[u8]) -> Result<(), SpoolError> {
         let fail = |source| io_error(&self.unfinished, source);
-        let frame = zstd::bulk::compress(content, LEVEL).map_err(fail)?;
+        let frame = self.compressor.compress(content).map_err(fail)?;
         self.to.write_all(&frame).map_err(fail)?;
         self.index.extend_from_slice(&self.content.to_le_bytes());
         self.index.extend_from_slice(&self.written.to_le_bytes());

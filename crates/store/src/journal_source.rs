@@ -3,10 +3,10 @@
 use std::ops::RangeInclusive;
 
 use crate::{JournalRow, StoreReader};
-use planwright_model::event::{Event, OutputStream, Record, SpoolRange};
+use planwright_model::event::{Event, Record, SpoolRange};
 use planwright_model::{CallId, Seq, SessionId};
 use planwright_spool::{SpoolContent, SpoolDirectory, SpoolPiece};
-use planwright_state::replay::{RecordSource, RecordSourceError};
+use planwright_state::replay::{PrintedPiece, RecordSource, RecordSourceError};
 use planwright_state::timeline::Timeline;
 
 /// Reads one session from the store.
@@ -71,9 +71,9 @@ impl RecordSource for JournalSource {
         &mut self,
         call: &CallId,
         range: SpoolRange,
-    ) -> Result<Option<Vec<(OutputStream, String)>>, RecordSourceError> {
+    ) -> Result<Option<Vec<PrintedPiece>>, RecordSourceError> {
         let pieces = self.read_spool(call, range)?;
-        Ok(pieces.map(|pieces| pieces.into_iter().map(piece_text).collect()))
+        Ok(pieces.map(|pieces| pieces.into_iter().map(to_printed_piece).collect()))
     }
 
     /// Uses stored stretches as far as they exist, then kinds, tasks and times; payloads are hardly read.
@@ -88,14 +88,10 @@ impl RecordSource for JournalSource {
     }
 }
 
-/// What a piece of output says; a line that counts where it is missing.
-fn piece_text(piece: SpoolPiece) -> (OutputStream, String) {
+fn to_printed_piece(piece: SpoolPiece) -> PrintedPiece {
     match piece.content {
-        SpoolContent::Text { stream, text } => (stream, text),
-        SpoolContent::Gap { bytes } => {
-            let bytes = planwright_text::units::format_bytes(bytes);
-            (OutputStream::Stderr, format!("… [{bytes} not kept]\n"))
-        }
+        SpoolContent::Text { stream, text } => PrintedPiece::Text(stream, text),
+        SpoolContent::Gap { bytes } => PrintedPiece::Missing(bytes),
     }
 }
 

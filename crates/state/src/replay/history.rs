@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{RecordSource, RecordSourceError};
+use super::{PrintedOutput, PrintedPiece, RecordSource, RecordSourceError};
 use crate::timeline::Timeline;
 use crate::{Checkpoint, SessionState};
-use planwright_model::event::{CallEvent, OutputStream, Record, SpoolRange};
+use planwright_model::event::{CallEvent, Record, SpoolRange};
 use planwright_model::{CallId, Seq};
 
 /// A fold of a small plan is stored this often, so that a seek folds about this many records at most.
@@ -31,7 +31,7 @@ fn page_of(seq: Seq) -> u64 {
 }
 
 /// What a call printed, in order.
-type PrintedPieces = Arc<[(OutputStream, String)]>;
+type PrintedPieces = Arc<[PrintedPiece]>;
 
 /// A stretch of the output of a call as it was read.
 type SpooledStretch = (CallId, SpoolRange, PrintedPieces);
@@ -77,8 +77,7 @@ impl History {
         Ok(page.get(offset).cloned())
     }
 
-    /// What a call printed in a stretch of its output spool, in order; empty where nothing of it is kept. `None` if there is no
-    /// spool.
+    /// What a call printed in a stretch of its output spool, in order. `None` if there is no spool.
     fn read_output(
         &mut self,
         call: &CallId,
@@ -97,18 +96,18 @@ impl History {
     }
 
     /// All that an event about a call adds to its output: from its spool where the journal has only the last lines. Where the
-    /// spool dropped it, the spool counts it and this is empty; where there is no spool any more, it is what the journal has.
+    /// spool dropped it, how much that was; where there is no spool any more, what the journal has.
     pub fn printed_output(
         &mut self,
         event: &CallEvent,
-    ) -> Result<Option<(OutputStream, String)>, RecordSourceError> {
+    ) -> Result<Option<PrintedOutput>, RecordSourceError> {
         if let CallEvent::Spooled { call, stream, range, .. } = event
             && let Some(pieces) = self.read_output(call, *range)?
         {
-            let text: String = pieces.iter().map(|(_, text)| text.as_str()).collect();
-            return Ok(Some((*stream, text)));
+            return Ok(Some(PrintedOutput::from_pieces(*stream, &pieces)));
         }
-        Ok(event.printed_text().map(|(stream, text)| (stream, text.to_owned())))
+        let printed = event.printed_text();
+        Ok(printed.map(|(stream, text)| PrintedOutput::from_text(stream, text.to_owned())))
     }
 
     /// The records that follow `seq` up to `head`, at most a page of them and none of them kept: for whoever reads a

@@ -6,9 +6,11 @@ pub mod compare;
 pub mod file_changes;
 pub mod fork;
 mod history;
+mod printed_output;
 mod record_source;
 mod search_hit;
 
 pub use history::{History, checkpoint_interval};
-pub use record_source::{MemorySource, RecordSource, RecordSourceError};
+pub use printed_output::{MissingOutput, PrintedOutput, missing_output_line};
+pub use record_source::{MemorySource, PrintedPiece, RecordSource, RecordSourceError};
 pub use search_hit::SearchHit;

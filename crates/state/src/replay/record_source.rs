@@ -11,6 +11,14 @@ use planwright_model::{CallId, Seq};
 #[error("could not read the journal")]
 pub struct RecordSourceError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 
+/// A piece of what a call printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrintedPiece {
+    Text(OutputStream, String),
+    /// So many bytes stood here that were not kept.
+    Missing(u64),
+}
+
 /// A journal that can be read from anywhere.
 pub trait RecordSource: Send {
     /// The number of the last record.
@@ -23,12 +31,12 @@ pub trait RecordSource: Send {
     /// The newest stored fold at or before an event, as it was encoded.
     fn latest_checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, RecordSourceError>;
 
-    /// What a call printed in a stretch of its spool, in order; empty where nothing of it is kept. `None` if there is no spool.
+    /// What a call printed in a stretch of its spool, in order. `None` if there is no spool.
     fn read_output(
         &mut self,
         _call: &CallId,
         _range: SpoolRange,
-    ) -> Result<Option<Vec<(OutputStream, String)>>, RecordSourceError> {
+    ) -> Result<Option<Vec<PrintedPiece>>, RecordSourceError> {
         Ok(None)
     }
 

@@ -11,7 +11,7 @@ use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, format_counted, style
 use planwright_model::event::Event;
 use planwright_model::{Seq, TaskId};
 use planwright_state::replay::compare::TaskComparison;
-use planwright_state::replay::{History, RecordSourceError};
+use planwright_state::replay::{History, MissingOutput, RecordSourceError};
 use planwright_text::clean_line;
 
 /// As much output of a run is compared; more would hold up the keys.
@@ -88,6 +88,7 @@ impl TaskOutputs {
 fn read_output(task: &TaskId, history: &mut History) -> Result<(String, bool), RecordSourceError> {
     let timeline = history.build_timeline()?;
     let (mut text, mut lines) = (String::new(), 0);
+    let mut missing = MissingOutput::default();
     let steps: Vec<Seq> = timeline
         .steps_from(0)
         .filter(|step| timeline.is_about(step, task))
@@ -96,7 +97,16 @@ fn read_output(task: &TaskId, history: &mut History) -> Result<(String, bool), R
     for seq in steps {
         let Some(record) = history.record_at(seq)? else { break };
         let Event::Call(event) = &record.event else { continue };
-        let Some((_, piece)) = history.printed_output(event)? else { continue };
+        let Some(printed) = history.printed_output(event)? else { continue };
+        missing.add(event.call_id(), printed.missing_bytes);
+        if printed.text.is_empty() {
+            continue;
+        }
+        if let Some(counted) = missing.take_line(event.call_id()) {
+            text.push_str(&counted);
+            text.push('\n');
+        }
+        let piece = printed.text;
         lines += piece.lines().count();
         if lines > MOST_LINES {
             return Ok((text, true));

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use planwright_model::event::{CallEvent, Event, OutputStream, Record};
 use planwright_model::{Seq, TaskId};
-use planwright_state::replay::{History, RecordSourceError};
+use planwright_state::replay::{History, RecordSourceError, missing_output_line};
 use planwright_state::timeline::Timeline;
 use planwright_state::trace::{TraceEntryKind, outcome_text};
 use planwright_text::units;
@@ -153,8 +153,13 @@ impl OutputLog {
         {
             return Ok(Some(Rc::clone(lines)));
         }
-        let Some((stream, text)) = history.printed_output(event)? else { return Ok(None) };
-        let texts = text.lines().map(str::to_owned).collect();
+        let Some(printed) = history.printed_output(event)? else { return Ok(None) };
+        let mut texts: Vec<String> = printed.text.lines().map(str::to_owned).collect();
+        let mut stream = printed.stream;
+        if printed.missing_bytes > 0 {
+            texts.insert(0, missing_output_line(printed.missing_bytes));
+            stream = OutputStream::Stderr;
+        }
         let lines = Rc::new(SpooledLines { stream, texts });
         self.spooled.replace(Some((seq, Rc::clone(&lines))));
         Ok(Some(lines))
