@@ -8,8 +8,8 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::SpoolError;
-use crate::format::scan_pieces;
-use crate::writer::{create_file, io_error};
+use crate::format::{HEADER, scan_pieces};
+use crate::writer::{create_file, io_error, write_piece};
 
 /// Where the first piece stands, and the dropped bytes: 8 bytes each, little-endian.
 pub(crate) const TAIL_HEADER: usize = 16;
@@ -68,11 +68,12 @@ impl SpoolTail {
         Ok(lost)
     }
 
-    pub(crate) fn append(&mut self, bytes: &[u8], text: u64) -> Result<(), SpoolError> {
+    pub(crate) fn append(&mut self, header: &[u8; HEADER], text: &str) -> Result<(), SpoolError> {
         let current = &mut self.current;
-        current.file.write_all(bytes).map_err(|source| io_error(&current.path, source))?;
-        current.bytes += bytes.len() as u64;
-        current.text += text;
+        write_piece(&mut current.file, header, text)
+            .map_err(|source| io_error(&current.path, source))?;
+        current.bytes += (HEADER + text.len()) as u64;
+        current.text += text.len() as u64;
         Ok(())
     }
 

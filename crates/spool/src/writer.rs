@@ -90,18 +90,14 @@ impl SpoolWriter {
         let length = text.len() as u64;
         let header = PieceHeader { kind: PieceKind::Text(stream), millis, length }.encode();
         let size = HEADER as u64 + length;
-        let mut bytes = Vec::with_capacity(HEADER + text.len());
-        bytes.extend_from_slice(&header);
-        bytes.extend_from_slice(text.as_bytes());
         let from = self.next_offset();
         if self.tail.is_none() && from + size <= self.head_room {
-            let path = self.path.clone();
-            let file = self.head_file()?;
-            file.write_all(&bytes).map_err(|source| SpoolError::Io { path, source })?;
+            let written = write_piece(self.head_file()?, &header, text);
+            written.map_err(|source| io_error(&self.path, source))?;
             self.head_end += size;
             self.compress_early();
         } else {
-            self.append_to_tail(&bytes, length)?;
+            self.append_to_tail(&header, text)?;
         }
         Ok(SpoolRange { from, to: from + size })
     }
@@ -128,17 +124,17 @@ impl SpoolWriter {
         Ok(self.file.as_mut().expect("made above"))
     }
 
-    fn append_to_tail(&mut self, bytes: &[u8], text: u64) -> Result<(), SpoolError> {
+    fn append_to_tail(&mut self, header: &[u8; HEADER], text: &str) -> Result<(), SpoolError> {
         self.head_file()?;
         let mut tail = match self.tail.take() {
             Some(tail) => tail,
             None => SpoolTail::begin(&self.path, self.head_end)?,
         };
-        if tail.is_full_for(bytes.len() as u64, self.tail_room) {
+        if tail.is_full_for((HEADER + text.len()) as u64, self.tail_room) {
             let start = tail.end();
             self.dropped_text += tail.rotate(&self.path, start, self.dropped_text)?;
         }
-        let appended = tail.append(bytes, text);
+        let appended = tail.append(header, text);
         self.tail = Some(tail);
         appended
     }
@@ -172,6 +168,26 @@ impl SpoolWriter {
         }
         Ok(())
     }
+}
+
+/// A piece so large is not copied once more to be written in one go. One of which only the beginning is there is removed when
+/// its spool is reopened.
+const LARGE_PIECE: usize = 16 * 1024;
+
+/// Writes a piece to the end of a file.
+pub(crate) fn write_piece(
+    file: &mut File,
+    header: &[u8; HEADER],
+    text: &str,
+) -> std::io::Result<()> {
+    if text.len() >= LARGE_PIECE {
+        file.write_all(header)?;
+        return file.write_all(text.as_bytes());
+    }
+    let mut bytes = Vec::with_capacity(HEADER + text.len());
+    bytes.extend_from_slice(header);
+    bytes.extend_from_slice(text.as_bytes());
+    file.write_all(&bytes)
 }
 
 /// A file of pieces from a place on.

@@ -106,7 +106,10 @@ impl TaskExecutor for BuiltInAgentExecutor {
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.services.toolbox.stop_servers())
+        Box::pin(async move {
+            self.processes.close().await;
+            self.services.toolbox.stop_servers().await;
+        })
     }
 
     fn tool_identity(&self, task: &TaskNode) -> (&'static str, &'static str) {

@@ -193,10 +193,9 @@ impl JsonTreeReader<'_> {
         let mut out = String::new();
         loop {
             let start = self.at;
-            while matches!(self.peek(), Some(byte) if byte != b'"' && byte != b'\\' && byte >= 0x20)
-            {
-                self.at += 1;
-            }
+            let rest = &self.text.as_bytes()[start..];
+            let ends = |byte: &u8| matches!(byte, b'"' | b'\\') || *byte < 0x20;
+            self.at += rest.iter().position(ends).unwrap_or(rest.len());
             out.push_str(&self.text[start..self.at]);
             match self.peek() {
                 Some(b'"') => {

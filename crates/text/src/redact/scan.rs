@@ -142,35 +142,43 @@ impl ScanInput<'_> {
 /// The set of byte pairs at which a rule set is consulted: one bit per pair, so that the scan costs one table lookup
 /// per byte of ordinary text.
 #[derive(Clone)]
-pub(super) struct TriggerPairs(Box<[u64; 1024]>);
+pub(super) struct TriggerPairs {
+    pairs: Box<[u64; 1024]>,
+    /// The bytes that begin a pair.
+    firsts: Box<[bool; 256]>,
+}
 
 impl TriggerPairs {
     pub(super) fn new() -> Self {
-        Self(Box::new([0; 1024]))
+        Self { pairs: Box::new([0; 1024]), firsts: Box::new([false; 256]) }
     }
 
     pub(super) fn add(&mut self, first: u8, second: u8) {
         let index = Self::pair_index(first, second);
-        self.0[index >> 6] |= 1 << (index & 63);
+        self.pairs[index >> 6] |= 1 << (index & 63);
+        self.firsts[usize::from(first)] = true;
     }
 
     /// Returns whether any pair starts with this byte.
     fn may_begin_with(&self, first: u8) -> bool {
-        let row = Self::pair_index(first, 0) >> 6;
-        self.0[row..row + 4].iter().any(|pairs| *pairs != 0)
+        self.firsts[usize::from(first)]
     }
 
     pub(super) fn contains(&self, first: u8, second: u8) -> bool {
         let index = Self::pair_index(first, second);
-        self.0[index >> 6] >> (index & 63) & 1 == 1
+        self.pairs[index >> 6] >> (index & 63) & 1 == 1
     }
 
     fn find_pair(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        bytes
-            .get(from..)?
-            .windows(2)
-            .position(|pair| self.contains(pair[0], pair[1]))
-            .map(|at| from + at)
+        let (mut at, last) = (from, bytes.len().checked_sub(1)?);
+        loop {
+            // Most bytes begin no pair, and one small table tells.
+            at += bytes.get(at..last)?.iter().position(|byte| self.firsts[usize::from(*byte)])?;
+            if self.contains(bytes[at], bytes[at + 1]) {
+                return Some(at);
+            }
+            at += 1;
+        }
     }
 
     fn pair_index(first: u8, second: u8) -> usize {

@@ -17,13 +17,16 @@ use super::{
     TaskExecutor,
 };
 use crate::permission::SandboxState;
-use crate::process::{self, LaunchMode, ProcessSpec, SpareReader, SpoolTarget, TerminalLender};
+use crate::process::{
+    self, IdlePipes, LaunchMode, ProcessSpec, SpareReader, SpoolTarget, TerminalLender,
+};
 use crate::sandbox::{CommandConfinement, Sandbox};
 use crate::settings::ToolSettings;
 use planwright_model::event::{CallOutcome, OutputStream};
 use planwright_model::trace_ids::call_trace_parent;
 use planwright_model::{
     CallId, Category, ExecutionFailure, RunKind, SandboxChoice, SecretSource, SessionId, TaskNode,
+    TaskOutputSource,
 };
 use planwright_spool::SpoolDirectory;
 use planwright_text::Redactor;
@@ -57,6 +60,8 @@ pub struct LocalProcessExecutor {
     spools: Option<(SpoolDirectory, u64)>,
     /// Who reads on what commands print when this program is killed.
     spare_reader: Option<SpareReader>,
+    /// Pipes of commands that have ended, for the next ones.
+    idle_pipes: IdlePipes,
 }
 
 impl LocalProcessExecutor {
@@ -74,6 +79,7 @@ impl LocalProcessExecutor {
             terminal: None,
             spools: None,
             spare_reader: None,
+            idle_pipes: IdlePipes::default(),
         }
     }
 
@@ -173,6 +179,7 @@ impl LocalProcessExecutor {
             call: call.clone(),
             cap: *cap,
             spare_reader: self.spare_reader.clone(),
+            idle_pipes: self.idle_pipes.clone(),
         })
     }
 
@@ -248,6 +255,7 @@ impl LocalProcessExecutor {
                 Err(message) => return AttemptOutcome::could_not_start(message),
             }
         }
+        let keeps = KeepsPrinted::for_task(&attempt.task);
         let outcome = match &attempt.task.options.service {
             Some(service) if attempt.work == AttemptWork::Task => {
                 run_service(service, spec, attempt.call.clone(), events, cancel).await
@@ -262,11 +270,11 @@ impl LocalProcessExecutor {
                 };
                 let title = attempt.task.description.as_str();
                 let run = |sink| process::run_on_terminal(spec, title, lender, cancel, sink);
-                run_and_keep_end(run, &attempt.call, events, printed).await
+                run_and_keep_end(run, &attempt.call, events, (keeps, printed)).await
             }
             _ => {
                 let run = |sink| process::run_command(spec, cancel, sink);
-                run_and_keep_end(run, &attempt.call, events, printed).await
+                run_and_keep_end(run, &attempt.call, events, (keeps, printed)).await
             }
         };
         // The cell is there until the command is not.
@@ -323,20 +331,39 @@ impl LocalProcessExecutor {
     }
 }
 
+/// Whether anybody looks at the last line that a command printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KeepsPrinted {
+    Yes,
+    No,
+}
+
+impl KeepsPrinted {
+    fn for_task(task: &TaskNode) -> Self {
+        let mut outputs = task.options.outputs.values();
+        if outputs.any(|source| *source == TaskOutputSource::LastLine) {
+            Self::Yes
+        } else {
+            Self::No
+        }
+    }
+}
+
 /// Runs a command and keeps the end of what it prints, as it goes to the journal.
 async fn run_and_keep_end<F: Future<Output = AttemptOutcome>>(
     run: impl FnOnce(AttemptEventSink) -> F,
     call: &CallId,
     events: &AttemptEventSink,
-    printed: &mut String,
+    (keeps, printed): (KeepsPrinted, &mut String),
 ) -> AttemptOutcome {
     let (sender, mut receiver) = mpsc::channel(16);
     let running = run(AttemptEventSink::new(call.clone(), sender));
     let forward = async {
         while let Some((_, report)) = receiver.recv().await {
             let AttemptReport::Event(event) = report else { return };
-            if let AttemptEvent::Output { stream: OutputStream::Stdout, text }
-            | AttemptEvent::Spooled { stream: OutputStream::Stdout, text, .. } = &event
+            if keeps == KeepsPrinted::Yes
+                && let AttemptEvent::Output { stream: OutputStream::Stdout, text }
+                | AttemptEvent::Spooled { stream: OutputStream::Stdout, text, .. } = &event
             {
                 push_last_lines(printed, text);
             }
@@ -465,6 +492,11 @@ impl TaskExecutor for LocalProcessExecutor {
 
     fn sandbox_state(&self) -> SandboxState {
         self.sandbox.state()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.idle_pipes.clear();
+        Box::pin(std::future::ready(()))
     }
 
     fn tool_identity(&self, _task: &TaskNode) -> (&'static str, &'static str) {

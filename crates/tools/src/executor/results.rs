@@ -183,13 +183,12 @@ fn describe(path: &Path, error: &io::Error) -> String {
 
 /// Keeps the end of what a command prints, in which its last line is.
 pub(super) fn push_last_lines(kept: &mut String, text: &str) {
+    const LIMIT: usize = 2 * MAX_OUTPUT_VALUE;
+    let text = &text[text.ceil_char_boundary(text.len().saturating_sub(LIMIT))..];
     kept.push_str(text);
-    let limit = 2 * MAX_OUTPUT_VALUE;
-    if kept.len() > limit {
-        let mut cut = kept.len() - limit;
-        while !kept.is_char_boundary(cut) {
-            cut += 1;
-        }
+    // Not with every piece: what is kept is moved by it.
+    if kept.len() > 4 * LIMIT {
+        let cut = kept.ceil_char_boundary(kept.len() - LIMIT);
         kept.drain(..cut);
     }
 }

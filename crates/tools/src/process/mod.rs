@@ -6,10 +6,12 @@
 mod collect;
 mod descendants;
 mod group;
+mod idle_pipes;
 mod output;
 mod output_pipes;
 mod owner;
 mod pipe_reading;
+mod program_path;
 mod recorder;
 mod spare_reader;
 mod spare_reader_main;
@@ -31,9 +33,11 @@ pub use group::{
     end_leftovers_with_prefix, find_leftovers, start_ticks,
 };
 pub(crate) use group::{GroupGuard, end_group, kill_exactly};
+pub(crate) use idle_pipes::IdlePipes;
+use idle_pipes::PipePair;
+use output_pipes::OutputPipes;
 pub use output_pipes::remove_dead_pipes;
 pub(crate) use output_pipes::{LeftoverText, collect_leftover_output};
-use output_pipes::{OutputPipes, PipeFiles};
 #[cfg(feature = "mcp")]
 pub(crate) use owner::OwnedMark;
 pub use owner::end_orphaned_servers;
@@ -100,7 +104,7 @@ pub async fn run_command(
 ) -> AttemptOutcome {
     let begun = Instant::now();
     let mut output = OutputRecorder::new(&spec, &events, begun);
-    let outcome = match spawn_command(&spec) {
+    let outcome = match spawn_command(&spec).await {
         Ok((child, pipes)) => {
             supervise_child(child, pipes, &spec, &cancel, &events, &mut output).await
         }
@@ -129,7 +133,7 @@ fn shell_words(spec: &ProcessSpec) -> (&str, Vec<String>) {
     }
 }
 
-fn spawn_command(spec: &ProcessSpec) -> std::io::Result<(Child, Option<OutputPipes>)> {
+async fn spawn_command(spec: &ProcessSpec) -> std::io::Result<(Child, Option<OutputPipes>)> {
     let (program, arguments) = shell_words(spec);
     let mut command;
     if let LaunchMode::Model { launcher: Some(launcher), .. } = &spec.launch {
@@ -137,7 +141,7 @@ fn spawn_command(spec: &ProcessSpec) -> std::io::Result<(Child, Option<OutputPip
         command = Command::new(&launcher.helper);
         command.arg0(ARGV0).arg(&launcher.profile).arg(program);
     } else {
-        command = Command::new(program);
+        command = shell_command(program, spec);
         command.process_group(0);
     }
     command
@@ -164,7 +168,19 @@ fn spawn_command(spec: &ProcessSpec) -> std::io::Result<(Child, Option<OutputPip
         }
         _ => None,
     };
-    Ok((spawner::spawn_on_thread(command)?, pipes))
+    Ok((spawner::spawn_from_thread(command).await?, pipes))
+}
+
+/// A command for a shell. Its file is looked up here unless the command has a search path of its own.
+fn shell_command(program: &str, spec: &ProcessSpec) -> Command {
+    let has_own_path = spec.with.iter().any(|(name, _)| name == "PATH")
+        || spec.without.iter().any(|name| name == "PATH")
+        || matches!(spec.launch, LaunchMode::Model { .. });
+    let file = if has_own_path { None } else { program_path::find_program(program) };
+    let Some(file) = file else { return Command::new(program) };
+    let mut command = Command::new(file);
+    command.arg0(program);
+    command
 }
 
 fn start_failure_message(spec: &ProcessSpec, error: &std::io::Error) -> String {
@@ -188,7 +204,7 @@ async fn supervise_child(
     let _guard = GroupGuard(pid);
     let started_ticks = start_ticks(pid).unwrap_or_default();
     send_event(events, AttemptEvent::Spawned { pid, started_ticks }).await;
-    let (mut pieces, mut files) = match read_output(&mut child, pipes) {
+    let (mut pieces, pair) = match read_output(&mut child, pipes) {
         Ok(started) => started,
         Err(error) => return CallOutcome::CouldNotStart { message: error.to_string() },
     };
@@ -213,6 +229,7 @@ async fn supervise_child(
             piece = pieces.next_chunk(), if pipes_open => match piece {
                 Some((stream, bytes)) => {
                     output.push(stream, &bytes);
+                    push_ready(&mut pieces, output);
                     if output.is_large() {
                         output.flush().await;
                         (flush_at, flushed) = (None, tokio::time::Instant::now());
@@ -229,15 +246,11 @@ async fn supervise_child(
             }
         }
     };
-    let is_written = drain_pipes(&mut pieces, output).await == PipeState::StillWritten;
+    let state = drain_pipes(&mut pieces, output).await;
     drop(pieces);
-    if is_written
-        && let Some(files) = files.take()
-        && let Some(reader) = spec.spool.as_ref().and_then(|target| target.spare_reader.as_ref())
-    {
-        reader.drain(files.into_paths());
+    if let (Some(pair), Some(target)) = (pair, &spec.spool) {
+        leave_pipes(pair, target, state);
     }
-    drop(files);
     if let LaunchMode::Model { .. } = &spec.launch {
         end_call_leftovers(spec).await;
     }
@@ -248,15 +261,24 @@ async fn supervise_child(
 fn read_output(
     child: &mut Child,
     pipes: Option<OutputPipes>,
-) -> std::io::Result<(PipeReading, Option<PipeFiles>)> {
+) -> std::io::Result<(PipeReading, Option<PipePair>)> {
     if let Some(pipes) = pipes {
-        let (out, err, files) = pipes.into_readers()?;
-        return Ok((PipeReading::start(out, err)?, Some(files)));
+        let (out, err, pair) = pipes.into_readers()?;
+        return Ok((PipeReading::start(out, err)?, Some(pair)));
     }
     let no_pipe = || std::io::Error::other("the command has no output to read");
     let out = child.stdout.take().ok_or_else(no_pipe)?.into_owned_fd()?;
     let err = child.stderr.take().ok_or_else(no_pipe)?.into_owned_fd()?;
     Ok((PipeReading::start(out, err)?, None))
+}
+
+/// Leaves the pipes of a command that has ended to the next one, or to whoever reads what is still written to them.
+fn leave_pipes(pair: PipePair, target: &SpoolTarget, state: PipeState) {
+    match (state, &target.spare_reader) {
+        (PipeState::Closed, _) => target.idle_pipes.put(pair),
+        (PipeState::StillWritten, Some(reader)) => reader.drain(pair.into_paths()),
+        (PipeState::StillWritten, None) => {}
+    }
 }
 
 /// Kills what a model's command left running in another group. The user's own commands may leave processes behind.
@@ -284,12 +306,25 @@ enum PipeState {
     StillWritten,
 }
 
+/// Takes what has been read meanwhile: of a command that prints faster than its output is kept, few large pieces cost less than
+/// many small ones.
+fn push_ready(pieces: &mut PipeReading, output: &mut OutputRecorder<'_>) {
+    while !output.is_full()
+        && let Some((stream, bytes)) = pieces.ready_chunk()
+    {
+        output.push(stream, &bytes);
+    }
+}
+
 /// Reads what is still in the pipes. A background process may keep them open, so there is a time limit.
 async fn drain_pipes(pieces: &mut PipeReading, output: &mut OutputRecorder<'_>) -> PipeState {
     let end = tokio::time::Instant::now() + DRAIN_TIMEOUT;
     loop {
         match tokio::time::timeout_at(end, pieces.next_chunk()).await {
-            Ok(Some((stream, bytes))) => output.push(stream, &bytes),
+            Ok(Some((stream, bytes))) => {
+                output.push(stream, &bytes);
+                push_ready(pieces, output);
+            }
             Ok(None) => return PipeState::Closed,
             Err(_) => return PipeState::StillWritten,
         }

@@ -7,6 +7,8 @@ use planwright_text::{Redactor, StreamRedactor};
 
 /// So much is passed on without waiting for more. Larger pieces cost the journal less, smaller ones show sooner.
 const LARGE: usize = 64 * 1024;
+/// More is not joined, however much is there already.
+const LARGEST: usize = 512 * 1024;
 
 /// Joins pieces of both streams into lines, in the order in which the lines were completed.
 pub(super) struct OutputLines {
@@ -34,14 +36,22 @@ impl StreamAssembler {
         if self.rest.is_empty()
             && let Ok(text) = std::str::from_utf8(bytes)
         {
-            self.text.push_str(&self.redactor.push(text));
-            return;
+            return self.push_redacted(text);
         }
         self.rest.extend_from_slice(bytes);
         let complete = self.rest.len() - incomplete_tail(&self.rest);
         let text = String::from_utf8_lossy(&self.rest[..complete]).into_owned();
         self.rest.drain(..complete);
-        self.text.push_str(&self.redactor.push(&text));
+        self.push_redacted(&text);
+    }
+
+    fn push_redacted(&mut self, text: &str) {
+        let redacted = self.redactor.push(text);
+        if self.text.is_empty() {
+            self.text = redacted;
+        } else {
+            self.text.push_str(&redacted);
+        }
     }
 
     fn finish(mut self) -> String {
@@ -100,6 +110,10 @@ impl OutputLines {
 
     pub(super) fn is_large(&self) -> bool {
         self.complete_bytes >= LARGE
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.complete_bytes >= LARGEST
     }
 
     /// What can be passed on now.

@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{CWD, FileType, FlockOperation, Mode, flock, mknodat};
+use rustix::fs::{CWD, FileType, FlockOperation, Mode, OFlags, flock, mknodat, open};
+use rustix::io::Errno;
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 
+use super::idle_pipes::{PipeFiles, PipePair};
 use super::output::OutputLines;
 use super::pipe_reading::PipeReading;
 use super::{SpoolTarget, send_event};
@@ -36,54 +38,35 @@ pub(super) fn lock_pipe(pipe: &impl AsFd) -> bool {
 /// Standard output and standard error of a command, as files beside its spool.
 #[derive(Debug)]
 pub(super) struct OutputPipes {
-    out: (PathBuf, pipe::Receiver),
-    err: (PathBuf, pipe::Receiver),
+    pair: PipePair,
 }
 
 impl OutputPipes {
-    /// Makes the pipes and gives a command its ends of them.
+    /// Makes the pipes, or takes those of a command that has ended, and gives a command its ends of them.
     pub(super) fn attach(
         target: &SpoolTarget,
         redactor: &Redactor,
         command: &mut Command,
     ) -> io::Result<Self> {
-        let [out, err] = pipe_paths(target);
-        if let Some(directory) = out.parent() {
-            std::fs::create_dir_all(directory)?;
-            if let Some(reader) = &target.spare_reader {
-                reader.prepare(directory, target.cap, redactor);
-            }
+        let paths = pipe_paths(target);
+        if let Some(reader) = &target.spare_reader
+            && let Some(directory) = paths[0].parent()
+        {
+            reader.prepare(directory, target.cap, redactor);
         }
-        let (out, own_out) = make_pipe(out)?;
-        let (err, own_err) = make_pipe(err)?;
-        command.stdout(Stdio::from(own_out)).stderr(Stdio::from(own_err));
-        Ok(Self { out, err })
+        let pair = match target.idle_pipes.take(&paths) {
+            Some(pair) => pair,
+            None => make_pair(&paths)?,
+        };
+        let own = |path: &PathBuf| File::options().read(true).write(true).open(path);
+        command.stdout(Stdio::from(own(&paths[0])?)).stderr(Stdio::from(own(&paths[1])?));
+        Ok(Self { pair })
     }
 
-    /// The ends to read from. The files are removed when the guard is dropped.
-    pub(super) fn into_readers(self) -> io::Result<(OwnedFd, OwnedFd, PipeFiles)> {
-        let files = PipeFiles(vec![self.out.0, self.err.0]);
-        Ok((self.out.1.into_nonblocking_fd()?, self.err.1.into_nonblocking_fd()?, files))
-    }
-}
-
-/// Removes the files of the pipes once nobody needs them any more.
-#[derive(Debug)]
-pub(super) struct PipeFiles(Vec<PathBuf>);
-
-impl PipeFiles {
-    /// Leaves the files to somebody else, who removes them.
-    pub(super) fn into_paths(mut self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.0)
-    }
-}
-
-impl Drop for PipeFiles {
-    fn drop(&mut self) {
-        for path in &self.0 {
-            // The session may have been removed meanwhile, and its files with it.
-            let _ = std::fs::remove_file(path);
-        }
+    /// The ends to read from. The files are removed with the pair.
+    pub(super) fn into_readers(self) -> io::Result<(OwnedFd, OwnedFd, PipePair)> {
+        let (out, err) = self.pair.clone_ends()?;
+        Ok((out, err, self.pair))
     }
 }
 
@@ -107,20 +90,31 @@ pub fn remove_dead_pipes(spools: &SpoolDirectory, session: &SessionId, call: &Ca
     }
 }
 
-/// A pipe with the end that is read here, and the one for the command. That one can be read as well: a pipe that has a
-/// reader never ends its writer.
-fn make_pipe(path: PathBuf) -> io::Result<((PathBuf, pipe::Receiver), File)> {
-    if let Err(error) = std::fs::remove_file(&path)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        return Err(error);
+/// Two new pipes, with the ends that are read here. The command gets ends that can be read as well: a pipe that has a reader
+/// never ends its writer.
+fn make_pair(paths: &[PathBuf; 2]) -> io::Result<PipePair> {
+    if let Some(directory) = paths[0].parent() {
+        std::fs::create_dir_all(directory)?;
     }
-    mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
-    let reader = pipe::OpenOptions::new().open_receiver(&path)?;
+    let ends = [make_pipe(&paths[0])?, make_pipe(&paths[1])?];
+    Ok(PipePair::new(ends, paths.clone()))
+}
+
+fn make_pipe(path: &Path) -> io::Result<OwnedFd> {
+    let make = || mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0);
+    match make() {
+        // What an earlier process left there.
+        Err(Errno::EXIST) => {
+            std::fs::remove_file(path)?;
+            make()?;
+        }
+        made => made?,
+    }
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let reader = open(path, flags, Mode::empty())?;
     // Where there are no locks nobody takes over either.
     lock_pipe(&reader);
-    let own = File::options().read(true).write(true).open(&path)?;
-    Ok(((path, reader), own))
+    Ok(reader)
 }
 
 /// Whether what a command prints after a crash may be kept.
@@ -161,7 +155,7 @@ fn open_pipes(target: &SpoolTarget) -> Option<(pipe::Receiver, pipe::Receiver, P
     let [out, err] = pipe_paths(target);
     let open = |path: &Path| pipe::OpenOptions::new().open_receiver(path).ok();
     let ends = (open(&out)?, open(&err)?);
-    Some((ends.0, ends.1, PipeFiles(vec![out, err])))
+    Some((ends.0, ends.1, PipeFiles::new(vec![out, err])))
 }
 
 /// A spool that another process may add to.

@@ -57,6 +57,11 @@ impl PipeReading {
     pub(super) async fn next_chunk(&mut self) -> Option<OutputChunk> {
         self.chunks.recv().await
     }
+
+    /// A chunk that is there already.
+    pub(super) fn ready_chunk(&mut self) -> Option<OutputChunk> {
+        self.chunks.try_recv().ok()
+    }
 }
 
 impl Drop for PipeReading {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::output::{OutputLimiter, OutputLines};
-use super::{ProcessSpec, SpareReader, send_event};
+use super::{IdlePipes, ProcessSpec, SpareReader, send_event};
 use crate::executor::{AttemptEvent, AttemptEventSink};
 use planwright_model::event::OutputStream;
 use planwright_model::{CallId, SessionId};
@@ -23,6 +23,8 @@ pub struct SpoolTarget {
     pub cap: u64,
     /// Who reads on when this program is killed.
     pub spare_reader: Option<SpareReader>,
+    /// Pipes of commands that have ended.
+    pub(crate) idle_pipes: IdlePipes,
 }
 
 /// Takes the output of one command, redacts it and passes it on.
@@ -62,6 +64,11 @@ impl<'a> OutputRecorder<'a> {
 
     pub(super) fn is_large(&self) -> bool {
         self.lines.is_large()
+    }
+
+    /// Whether no more is to be joined before it is passed on.
+    pub(super) fn is_full(&self) -> bool {
+        self.lines.is_full()
     }
 
     /// Passes complete lines on.
