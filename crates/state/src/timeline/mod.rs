@@ -364,7 +364,15 @@ impl Timeline {
 
     /// All steps from a place on.
     pub fn steps_from(&self, index: usize) -> impl Iterator<Item = TimelineStep> + '_ {
-        (index..self.len()).filter_map(|index| self.step_at(index))
+        let mut before = 0;
+        let packed = self.packed.iter().filter_map(move |stretch| {
+            let skipped = index.saturating_sub(before).min(stretch.count);
+            before += stretch.count;
+            // A stretch that is not asked for stays packed.
+            (skipped < stretch.count).then(|| stretch.steps().get(skipped..)).flatten()
+        });
+        let skipped = index.saturating_sub(self.packed_steps).min(self.steps.len());
+        packed.flatten().chain(&self.steps[skipped..]).copied()
     }
 
     /// How many steps there are up to and including an event.
@@ -388,6 +396,20 @@ impl Timeline {
     /// Whether a step belongs to the task.
     pub fn is_about(&self, step: &TimelineStep, task: &TaskId) -> bool {
         self.index.get(task).is_some_and(|number| *number == step.task)
+    }
+
+    /// The steps from a place on, each with its place: those of one task, or all. A task that no step is about costs
+    /// nothing, and no stretch is unpacked for it.
+    pub fn steps_of(
+        &self,
+        task: Option<&TaskId>,
+        from: usize,
+    ) -> impl Iterator<Item = (usize, TimelineStep)> + '_ {
+        let number = task.map(|task| self.index.get(task).copied());
+        let from = if number == Some(None) { self.len() } else { from };
+        let wanted = number.flatten();
+        let steps = (from..).zip(self.steps_from(from));
+        steps.filter(move |(_, step)| wanted.is_none_or(|task| step.task == task))
     }
 
     pub fn landmarks(&self) -> &[TimelineLandmark] {
@@ -509,6 +531,15 @@ mod tests {
             let steps = |timeline: &Timeline| -> Vec<_> {
                 timeline.steps_from(0).map(|step| (step, timeline.task_of(&step).cloned())).collect()
             };
+            for from in 0..=whole.len() {
+                prop_assert!(read.steps_from(from).eq(whole.steps_from(from)), "from {}", from);
+                for task in &whole.names {
+                    let about = |(_, step): &(usize, TimelineStep)| whole.is_about(step, task);
+                    let filtered = whole.steps_of(None, from).filter(about);
+                    prop_assert!(read.steps_of(Some(task), from).eq(filtered), "{} from {}", task, from);
+                }
+            }
+            prop_assert_eq!(read.steps_of(Some(&"nobody-did-this".into()), 0).count(), 0);
             prop_assert_eq!(steps(&read), steps(&whole));
             prop_assert_eq!(read.landmarks(), whole.landmarks());
             prop_assert_eq!((read.time_span(), read.head_seq(), read.len()), (whole.time_span(), whole.head_seq(), whole.len()));

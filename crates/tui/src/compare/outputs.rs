@@ -89,11 +89,7 @@ fn read_output(task: &TaskId, history: &mut History) -> Result<(String, bool), R
     let timeline = history.build_timeline()?;
     let (mut text, mut lines) = (String::new(), 0);
     let mut missing = MissingOutput::default();
-    let steps: Vec<Seq> = timeline
-        .steps_from(0)
-        .filter(|step| timeline.is_about(step, task))
-        .map(|step| step.seq)
-        .collect();
+    let steps: Vec<Seq> = timeline.steps_of(Some(task), 0).map(|(_, step)| step.seq).collect();
     for seq in steps {
         let Some(record) = history.record_at(seq)? else { break };
         let Event::Call(event) = &record.event else { continue };

@@ -85,12 +85,8 @@ impl TraceSide {
         apart: Option<Seq>,
     ) -> Result<Self, RecordSourceError> {
         let timeline = history.build_timeline()?;
-        let steps: Vec<Seq> = timeline
-            .steps_from(0)
-            .filter(|step| timeline.is_about(step, task))
-            .map(|step| step.seq)
-            .take(MOST + 1)
-            .collect();
+        let steps: Vec<Seq> =
+            timeline.steps_of(Some(task), 0).map(|(_, step)| step.seq).take(MOST + 1).collect();
         let mut entries = Vec::new();
         for seq in steps.iter().take(MOST) {
             let record = history.record_at(*seq)?;

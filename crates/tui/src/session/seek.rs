@@ -199,8 +199,7 @@ impl SessionScreen {
         };
         let ranked = current.plan.tasks.iter().filter_map(|task| Some((rank(task)?, task)));
         let (_, task) = ranked.min_by_key(|(rank, _)| *rank)?;
-        let step =
-            self.timeline.steps_from(0).find(|step| self.timeline.is_about(step, &task.id))?;
+        let (_, step) = self.timeline.steps_of(Some(&task.id), 0).next()?;
         Some((step.seq, task.id.clone()))
     }
 }

@@ -77,20 +77,20 @@ impl OutputLog {
         }
         let mut read = 0;
         let from = self.scanned;
-        for (position, step) in (from..).zip(timeline.steps_from(from)) {
-            self.scanned = position + 1;
-            let about = task.is_none_or(|task| timeline.is_about(&step, task));
-            if !about || !matches!(step.kind, TraceEntryKind::Observed | TraceEntryKind::Action) {
+        for (position, step) in timeline.steps_of(task, from) {
+            if !matches!(step.kind, TraceEntryKind::Observed | TraceEntryKind::Action) {
                 continue;
             }
+            self.scanned = position + 1;
             if let Some(record) = history.record_at(step.seq)? {
                 self.places.extend(record_places(&record));
             }
             read += 1;
             if read >= MAX_READS_PER_UPDATE {
-                break;
+                return Ok(());
             }
         }
+        self.scanned = timeline.len();
         Ok(())
     }
 

@@ -310,6 +310,9 @@ impl PlanCache {
         editor: Option<EditorPlace>,
         today: jiff::civil::Date,
     ) {
+        // Elsewhere the cursor changes nothing of the lines, which a plan of a thousand rows has too many of to make for
+        // every key.
+        let selected = selected.filter(|_| level == RowDetailLevel::Selected);
         let selected = selected.and_then(|id| self.rows.position(id));
         let Some(order) = self.order.clone() else { return };
         let key = OutlineKey { width, level, selected, editor, order, today };

@@ -40,27 +40,28 @@ impl StepFilter {
         }
         let mut read = 0;
         let from = self.scanned;
-        for (position, step) in (from..).zip(timeline.steps_from(from)) {
-            let about = self.task.as_ref().is_none_or(|task| timeline.is_about(&step, task));
-            if about && self.kinds.includes(step.kind) {
-                let passes = match self.role {
-                    None => true,
-                    Some(_) if !is_agent_step(step.kind) => false,
-                    Some(role) => {
-                        read += 1;
-                        let record = history.record_at(step.seq)?;
-                        record.is_some_and(|record| prdv_phase(&record.event) == Some(role))
-                    }
-                };
-                if passes {
-                    self.positions.push(position as u32);
-                }
+        for (position, step) in timeline.steps_of(self.task.as_ref(), from) {
+            if !self.kinds.includes(step.kind) {
+                continue;
             }
-            self.scanned = position + 1;
+            let passes = match self.role {
+                None => true,
+                Some(_) if !is_agent_step(step.kind) => false,
+                Some(role) => {
+                    read += 1;
+                    let record = history.record_at(step.seq)?;
+                    record.is_some_and(|record| prdv_phase(&record.event) == Some(role))
+                }
+            };
+            if passes {
+                self.positions.push(position as u32);
+            }
             if read >= MAX_READS_PER_UPDATE {
-                break;
+                self.scanned = position + 1;
+                return Ok(());
             }
         }
+        self.scanned = timeline.len();
         Ok(())
     }
 
