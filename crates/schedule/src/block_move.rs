@@ -25,11 +25,13 @@ pub struct BlockMoveRequest<'a> {
     pub settled: &'a dyn Fn(&ScheduledBlock) -> bool,
     /// Returns the tasks that depend on a task, directly or transitively.
     pub waits_for: &'a dyn Fn(&TaskId) -> Vec<TaskId>,
+    /// Returns the tasks that have to be done before a task starts.
+    pub starts_after: &'a dyn Fn(&TaskId) -> Vec<TaskId>,
 }
 
 impl std::fmt::Debug for BlockMoveRequest<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MoveWish")
+        f.debug_struct("BlockMoveRequest")
             .field("block", &self.block)
             .field("to", &self.to)
             .finish_non_exhaustive()
@@ -58,6 +60,9 @@ pub fn move_block(request: &BlockMoveRequest<'_>) -> Result<BlockMoveOutcome, St
         return Err("that time is over; name a later one".to_owned());
     }
     let zone = find_zone(&request.schedule.tz).map_err(|error| error.to_string())?;
+    if let Some(first) = blocking_block(request, before) {
+        return Err(describe_blocking_block(first, request, &zone));
+    }
     let start = OffsetDateTime::in_zone(request.to, &zone);
     let end =
         OffsetDateTime::in_zone(start.plus_minutes(before.estimated_minutes.into()).at, &zone);
@@ -94,6 +99,37 @@ pub fn move_block(request: &BlockMoveRequest<'_>) -> Result<BlockMoveOutcome, St
     };
     let displaced = after.blocks.iter().filter(other_time).count();
     Ok(BlockMoveOutcome { schedule: after, before: before.clone(), displaced })
+}
+
+/// Returns the last block of what has to be done first and is planned to end later than the new time, if any. What is
+/// settled is no obstacle.
+fn blocking_block<'a>(
+    request: &BlockMoveRequest<'a>,
+    moving: &ScheduledBlock,
+) -> Option<&'a ScheduledBlock> {
+    let first = (request.starts_after)(&moving.plan_node_id);
+    let same_time = |block: &ScheduledBlock| match (block.occurrence, moving.occurrence) {
+        (Some(one), Some(other)) => one == other,
+        _ => true,
+    };
+    let blocks = request.schedule.blocks.iter();
+    let blocks = blocks.filter(|block| first.contains(&block.plan_node_id) && same_time(block));
+    let blocks = blocks.filter(|block| block.end.at > request.to && !(request.settled)(block));
+    blocks.max_by_key(|block| block.end)
+}
+
+fn describe_blocking_block(
+    first: &ScheduledBlock,
+    request: &BlockMoveRequest<'_>,
+    zone: &jiff::tz::TimeZone,
+) -> String {
+    let today = request.now.to_zoned(zone.clone()).date();
+    let end = first.end.at.to_zoned(zone.clone()).datetime();
+    format!(
+        "\"{}\" comes first and is planned until {}; name a later time, or move that first",
+        first.title,
+        planwright_text::dates::format_date_time(end, today)
+    )
 }
 
 /// Returns the ids of the blocks that cannot stay: those at the same time, and those of dependent tasks that would

@@ -45,6 +45,7 @@ fn a_moved_block_stays_and_its_dependents_follow() {
         waits_for: &|task| {
             if *task == first.plan_node_id { everybody.clone() } else { Vec::new() }
         },
+        starts_after: &|_| Vec::new(),
     };
     let moved = move_block(&request).unwrap();
     let block = moved.schedule.blocks.iter().find(|block| block.id == first.id).unwrap();
@@ -72,6 +73,7 @@ fn a_move_to_a_free_hour_changes_nothing_else() {
         now: moment("2026-06-08T06:00:00Z").at,
         settled: &|_| false,
         waits_for: &|_| Vec::new(),
+        starts_after: &|_| Vec::new(),
     };
     let moved = move_block(&request).unwrap();
     assert_eq!(moved.displaced, 0);
@@ -81,4 +83,34 @@ fn a_move_to_a_free_hour_changes_nothing_else() {
     assert!(move_block(&past).unwrap_err().contains("over"));
     let settled = BlockMoveRequest { settled: &|_| true, ..request };
     assert!(move_block(&settled).unwrap_err().contains("settled"));
+}
+
+#[test]
+fn a_block_is_not_moved_before_the_end_of_what_comes_first() {
+    let (context, roadmap, schedule) = plan();
+    let (first, last) = (&schedule.blocks[0], schedule.blocks.last().unwrap());
+    let request = BlockMoveRequest {
+        schedule: &schedule,
+        roadmap: &roadmap,
+        context: &context,
+        block: &last.id,
+        to: first.start.at,
+        now: first.start.at,
+        settled: &|_| false,
+        waits_for: &|_| Vec::new(),
+        starts_after: &|_| vec![first.plan_node_id.clone()],
+    };
+    let why = move_block(&request).unwrap_err();
+    let end = schedule.blocks_for_node(&first.plan_node_id).map(|block| block.end).max().unwrap();
+    let said = format!(
+        "\"{}\" comes first and is planned until {}",
+        first.title,
+        end.at
+            .to_zoned(jiff::tz::TimeZone::get("Europe/Berlin").unwrap())
+            .strftime("%a %-d %b %H:%M")
+    );
+    assert!(why.starts_with(&said), "{why} instead of {said}");
+    let done = |block: &ScheduledBlock| block.plan_node_id == first.plan_node_id;
+    assert!(move_block(&BlockMoveRequest { settled: &done, ..request }).is_ok());
+    assert!(move_block(&BlockMoveRequest { to: end.at, ..request }).is_ok());
 }

@@ -8,8 +8,8 @@ use super::DecisionBuilder;
 use crate::controller::{CommandDecision, DecisionResult};
 use planwright_model::event::{CommandRefusal, PlanningEvent};
 use planwright_model::{
-    AdaptationAction, AdaptationLogEntry, NodeOrigin, OffsetDateTime, PlanDrafter, ScheduledBlock,
-    TaskId,
+    AdaptationAction, AdaptationLogEntry, LinkKind, NodeOrigin, OffsetDateTime, PlanDrafter,
+    ScheduledBlock, TaskId,
 };
 use planwright_schedule::{self as schedule, BlockMoveRequest};
 use planwright_state::{MOVED_BY_HAND, SessionState};
@@ -39,6 +39,12 @@ pub(in super::super) fn move_block(
         let after = position.map(|task| state.tasks.descendants(task)).unwrap_or_default();
         after.into_iter().map(|task| state.tasks.id(task).clone()).collect()
     };
+    let starts_after = |task: &TaskId| -> Vec<TaskId> {
+        let plan = state.plan.current.as_ref().map(|current| &current.plan);
+        let node = state.tasks.position(task).and_then(|task| plan?.tasks.get(task));
+        let links = node.into_iter().flat_map(|node| &node.dependencies);
+        links.filter(|link| link.kind == LinkKind::FS).map(|link| link.task.clone()).collect()
+    };
     let request = BlockMoveRequest {
         schedule,
         roadmap,
@@ -48,6 +54,7 @@ pub(in super::super) fn move_block(
         now,
         settled: &settled,
         waits_for: &waits_for,
+        starts_after: &starts_after,
     };
     let moved = schedule::move_block(&request).map_err(refuse)?;
     let zone = planwright_schedule::calendar::find_zone(&schedule.tz)
