@@ -5,8 +5,8 @@ use jiff::tz::TimeZone;
 
 use super::super::PlanArtifacts;
 use super::super::schedule::{
-    ScheduleTiming, block_minutes, early_leaves, find_collisions, find_drifts, full_weeks,
-    has_invalid_time, incomplete_leaves, over_limits, recurring_leaves,
+    ScheduleTiming, block_minutes, describe_week, early_leaves, find_collisions, find_drifts,
+    full_weeks, has_invalid_time, incomplete_leaves, over_limits, recurring_leaves,
 };
 use super::AppliedFix;
 use super::placement::{number_blocks, recount_weeks, reschedule_leaf};
@@ -219,7 +219,7 @@ pub(super) fn shift_optional(
 ) -> Option<AppliedFix> {
     let scope = plan.roadmap_scope()?;
     let schedule = plan.schedule.as_ref()?;
-    let named = |week: &IsoWeek| violation.message.contains(&week.to_string());
+    let named = |week: &IsoWeek| violation.message.contains(&describe_week(*week));
     let week =
         full_weeks(scope.context(), schedule).into_iter().map(|(week, _)| week).find(named)?;
     let zone = find_zone(&scope.context().calendar.tz).ok()?;
@@ -244,7 +244,7 @@ pub(super) fn shift_optional(
         plan.schedule = before;
         return None;
     }
-    Some(reschedule_fix(&id, &format!("moved out of week {week}")))
+    Some(reschedule_fix(&id, &format!("moved out of the week {}", describe_week(week))))
 }
 
 /// G410: applies the shift that the probe suggests for a block of the leaf. Other plans are never changed, so it is

@@ -180,15 +180,22 @@ fn check_full_weeks(
     let weeks = full_weeks(scope.context(), schedule);
     let crowded = timing.and_then(|timing| timing.crowded_finish(scope.context(), schedule));
     if let Some(week) = crowded.filter(|week| weeks.iter().all(|(full, _)| full != week)) {
-        let mut near = rule_violation("G409", [], &[("w", &*week.to_string())]);
-        near.message = format!("The plan ends in week {week}, with little time left for delays.");
+        let named = describe_week(week);
+        let mut near = rule_violation("G409", [], &[("w", &*named)]);
+        near.message =
+            format!("The plan ends in the week {named}, with little time left for delays.");
         "Start earlier, leave out an optional task, or move the end."
             .clone_into(&mut near.suggested_fix);
         found.push(near);
     }
     for (week, utilization) in weeks {
-        let percent = format!("{utilization:.1}");
-        let percent = percent.strip_suffix(".0").unwrap_or(&percent);
-        found.push(rule_violation("G409", [], &[("w", &*week.to_string()), ("p", percent)]));
+        let percent = format!("{utilization:.0}");
+        found.push(rule_violation("G409", [], &[("w", &*describe_week(week)), ("p", &*percent)]));
     }
+}
+
+/// A week by its Monday, as people name it: `of Mon 1 Jun`.
+pub(super) fn describe_week(week: IsoWeek) -> String {
+    let monday = week.monday().map(|monday| planwright_text::dates::format_date(monday, monday));
+    monday.map_or_else(|| week.to_string(), |monday| format!("of {monday}"))
 }

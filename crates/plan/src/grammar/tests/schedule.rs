@@ -241,9 +241,9 @@ fn g409_shifts_the_latest_optional_task() {
     let schedule = plan.schedule.as_mut().unwrap();
     schedule.capacity.push(WeekCapacity::new(week, 280, 240, 0));
     road_node(&mut plan, "p2.t2").optional = true;
-    assert_eq!(first_violation(Schedule, &plan, "G409").message, "Week 2026-W23 is 85.7 % full.");
+    assert_eq!(first_violation(Schedule, &plan, "G409").message, "Week of Mon 1 Jun is 86 % full.");
     let entry = fix_first(Schedule, &mut plan, "G409");
-    assert_eq!(entry.reason, "G409: moved out of week 2026-W23");
+    assert_eq!(entry.reason, "G409: moved out of the week of Mon 1 Jun");
     assert_eq!(starts(&mut plan, "p2.t2"), ["2026-06-08T09:00:00+02:00"]);
 }
 
