@@ -254,6 +254,8 @@ fn list_item(info: &SessionInfo, state: Option<&SessionState>) -> SessionListIte
         SessionStatus::from_label(&info.summary.status).map(SessionStatus::without_process);
     let counts = state.map(|state| state.tasks.work_counts());
     let status = state.map(SessionState::status);
+    // To look at a run that has ended writes that somebody did, and is no work on it.
+    let ended = state.and_then(|state| state.run.finished_at);
     SessionListItem {
         id: info.id.clone(),
         title: info.summary.title.clone(),
@@ -261,7 +263,7 @@ fn list_item(info: &SessionInfo, state: Option<&SessionState>) -> SessionListIte
         done: counts.map_or(info.summary.done, |counts| counts.done),
         total: counts.map_or(info.summary.total, |counts| counts.total()),
         cost: info.summary.cost,
-        updated_at: info.updated_at,
+        updated_at: ended.unwrap_or(info.updated_at),
         pattern: info.summary.pattern.clone(),
         fork_of: info.parent.as_ref().map(|point| (point.session.clone(), point.seq)),
     }

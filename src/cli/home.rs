@@ -297,6 +297,10 @@ async fn execute_request(
             loader.lock().unwrap_or_else(PoisonError::into_inner).forget_session(&id);
             format!("Removed: {}", planwright_text::clean_line(&title))
         }
+        HomeRequest::Export { session, export } => {
+            let written = app.session_actions()?.export_session(&session, export);
+            written.map_err(anyhow::Error::msg)?
+        }
         HomeRequest::Command { session, command } => {
             let what = describe_command(&command, |task| {
                 let loader = loader.lock().unwrap_or_else(PoisonError::into_inner);

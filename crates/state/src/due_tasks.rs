@@ -67,7 +67,7 @@ impl SessionState {
         due.extend(self.due_without_time(today, zone));
         due.sort_by_key(|due| {
             let earlier = due.start.to_zoned(zone.clone()).date() < today;
-            (earlier, due.start, due.task.clone())
+            (earlier, due.start, self.tasks.position(&due.task))
         });
         due
     }

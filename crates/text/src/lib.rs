@@ -10,6 +10,7 @@ mod clean;
 pub mod dates;
 mod escape;
 mod markdown;
+mod natural_order;
 mod nearest;
 mod redact;
 mod reveal;
@@ -21,6 +22,7 @@ mod wrap;
 
 pub use clean::{clean_line, clean_text, from_bytes_lossy};
 pub use markdown::{MarkdownLine, MarkdownPart, layout_markdown, looks_like_markdown};
+pub use natural_order::compare_names;
 pub use nearest::nearest_name;
 pub use redact::{
     LearnedSecrets, Redactor, SecretFinding, SecretKind, StreamRedactor, is_secret_variable,

@@ -226,6 +226,12 @@ impl ActionSituation<'_> {
         let approved = self.latest.is_runnable() || self.latest.run.is_active();
         match action {
             A::Pause => match self.latest.run.phase {
+                // What the person does goes on with the next task that is done.
+                RunPhase::Running | RunPhase::Interrupted
+                    if self.latest.tasks.is_persons_plan() =>
+                {
+                    Some("nothing runs by itself in this plan".to_owned())
+                }
                 RunPhase::Running | RunPhase::Paused => None,
                 RunPhase::Idle | RunPhase::Interrupted if self.latest.is_runnable() => None,
                 RunPhase::Idle | RunPhase::Interrupted => Some("approve the plan first".to_owned()),
@@ -273,6 +279,12 @@ impl ActionSituation<'_> {
         let Some(status) = self.latest.tasks.get(&id).map(|row| row.status) else {
             return Some("this row is not a task".to_owned());
         };
+        if action == KeyAction::Done
+            && status == TaskStatus::Pending
+            && let Some(first) = self.first_unmet(&id)
+        {
+            return Some(format!("first comes {first}"));
+        }
         let fits = match action {
             KeyAction::Done => status == TaskStatus::Yours,
             KeyAction::When => {
@@ -291,6 +303,13 @@ impl ActionSituation<'_> {
         };
         let name = self.latest.tasks.get(&id).map(|_| self.task_title(&id)).unwrap_or_default();
         (!fits).then(|| format!("{name} is {}", status.label()))
+    }
+
+    /// The title of what has to be done before a task.
+    fn first_unmet(&self, id: &TaskId) -> Option<String> {
+        let task = self.latest.tasks.position(id)?;
+        let unmet = self.latest.unmet_dependencies(task, None);
+        unmet.first().map(|task| self.task_title(self.latest.tasks.id(*task)))
     }
 
     fn selected_task(&self) -> Option<TaskId> {

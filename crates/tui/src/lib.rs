@@ -280,6 +280,8 @@ pub enum HomeRequest {
     Command { session: SessionId, command: Command },
     /// The person confirmed that a session is to be removed.
     Remove(SessionId),
+    /// A file that others can read is to be written of a session.
+    Export { session: SessionId, export: SessionExport },
 }
 
 /// Where the home screen sends its requests, and where it hears what became of them.

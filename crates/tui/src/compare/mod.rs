@@ -20,7 +20,10 @@ use super::event_loop::InteractiveScreen;
 use super::frame_keys::key_at;
 use super::glyphs::sanitize_frame;
 use super::keymap::{KeyAction, KeyChord, KeyContext, KeyError, Keymap, TABLE};
-use super::overlays::{CommandPalette, OverlayRoom, PaletteCommand, PaletteItem, PaletteOutcome};
+use super::overlays::{
+    CommandPalette, KeyListHelp, KeyListOutcome, KeyListRow, OverlayRoom, PaletteCommand,
+    PaletteItem, PaletteOutcome,
+};
 use super::session::{ScreenEffect, ScreenMessage};
 use super::session_actions::{CompareView, SessionActions};
 use super::theme::{ColorDepth, Palette, ThemeRole};
@@ -29,6 +32,43 @@ use outputs::TaskOutputs;
 use planwright_state::replay::RecordSourceError;
 use planwright_state::replay::compare::{RunComparison, TaskComparison};
 use traces::TaskTraces;
+
+/// What the keys of a comparison do, in the order of its help.
+const HELP_KEYS: [(KeyAction, &str); 17] = [
+    (KeyAction::NextDivergence, "next difference"),
+    (KeyAction::PreviousDivergence, "previous difference"),
+    (KeyAction::Open, "what the task did in both runs"),
+    (KeyAction::CompareOutputs, "outputs of both as a difference"),
+    (KeyAction::FoldSame, "hide or show what is the same"),
+    (KeyAction::SwapRuns, "swap A and B"),
+    (KeyAction::ExportComparison, "export the comparison"),
+    (KeyAction::Palette, "commands"),
+    (KeyAction::FocusNext, "the other run's steps"),
+    (KeyAction::Down, "down"),
+    (KeyAction::Up, "up"),
+    (KeyAction::PageDown, "page down"),
+    (KeyAction::PageUp, "page up"),
+    (KeyAction::Start, "first"),
+    (KeyAction::Latest, "last"),
+    (KeyAction::Back, "close"),
+    (KeyAction::Quit, "back"),
+];
+
+/// Those that work while one task is looked at.
+const INNER_KEYS: [KeyAction; 12] = [
+    KeyAction::NextDivergence,
+    KeyAction::PreviousDivergence,
+    KeyAction::Palette,
+    KeyAction::FocusNext,
+    KeyAction::Down,
+    KeyAction::Up,
+    KeyAction::PageDown,
+    KeyAction::PageUp,
+    KeyAction::Start,
+    KeyAction::Latest,
+    KeyAction::Back,
+    KeyAction::Quit,
+];
 
 /// The screen of a comparison.
 pub(crate) struct CompareScreen {
@@ -51,6 +91,8 @@ pub(crate) struct CompareScreen {
     size: Rect,
     /// The open commands.
     commands: Option<Box<CommandPalette>>,
+    /// The open list of keys.
+    help: Option<Box<KeyListHelp>>,
     /// What was chosen among them, the last first.
     recent: Vec<PaletteCommand>,
     palette: Palette,
@@ -80,6 +122,7 @@ impl CompareScreen {
             message: None,
             size: Rect::default(),
             commands: None,
+            help: None,
             recent: Vec::new(),
             palette: settings.theme.palette(settings.color),
             color: settings.color,
@@ -130,6 +173,12 @@ impl CompareScreen {
                 _ => {}
             }
         }
+        if let Some(help) = &mut self.help {
+            if help.on_key(event) == KeyListOutcome::Close {
+                self.help = None;
+            }
+            return Ok(ScreenEffect::Draw);
+        }
         if self.commands.is_some() {
             return self.on_commands_key(event);
         }
@@ -137,9 +186,10 @@ impl CompareScreen {
         else {
             return Ok(self.refuse_key(key));
         };
-        // The commands name every key there is here.
-        if matches!(action, KeyAction::Palette | KeyAction::Help) {
-            return Ok(self.open_commands());
+        match action {
+            KeyAction::Palette => return Ok(self.open_commands()),
+            KeyAction::Help => return Ok(self.open_help()),
+            _ => {}
         }
         if self.outputs.is_some() {
             return Ok(self.on_output_action(action));
@@ -233,6 +283,18 @@ impl CompareScreen {
         });
         let palette = CommandPalette::new(items.collect(), &self.recent);
         self.commands = Some(Box::new(palette));
+        ScreenEffect::Draw
+    }
+
+    /// The keys of the table, or of what one task did or printed in both runs.
+    fn open_help(&mut self) -> ScreenEffect {
+        let inner = self.traces.is_some() || self.outputs.is_some();
+        let row = |(action, words): &(KeyAction, &'static str)| {
+            let works = !inner || INNER_KEYS.contains(action);
+            KeyListRow { action: *action, words, note: "", works }
+        };
+        let rows = HELP_KEYS.iter().map(row).collect();
+        self.help = Some(Box::new(KeyListHelp::new("compare", rows)));
         ScreenEffect::Draw
     }
 
@@ -335,6 +397,9 @@ impl CompareScreen {
         if let Some(commands) = &self.commands {
             let room = OverlayRoom { screen: buf.area, header: 1 };
             commands.draw(room, &self.palette, buf);
+        }
+        if let Some(help) = &self.help {
+            help.draw(buf.area, &self.keymap, &self.palette, buf);
         }
         self.palette.settle_selection(buf);
         sanitize_frame(buf, self.ascii);

@@ -164,7 +164,7 @@ fn push_edits(
     const LABEL: &str = "Understood";
     let estimates = edits.iter().all(|edit| matches!(edit, PlanEdit::SetEstimate { .. }));
     for edit in edits.iter().take(CLAUSE_ROWS) {
-        let (said, effect) = describe_edit(edit, source.rows);
+        let (said, effect) = describe_edit(edit, source.rows, source.today);
         lines.push(RequestReadingLine::new(LABEL, said, effect));
     }
     let more = edits.len().saturating_sub(CLAUSE_ROWS);

@@ -6,8 +6,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+use super::help::action_text;
 use super::keys::ACTIONS;
-use super::overlay::action_text;
 use super::{HomeCover, HomeScreen};
 use crate::clock::{add_duration, duration_between};
 use crate::frame_keys::key_at;
@@ -18,6 +18,7 @@ use crate::overlays::{
 use crate::session::{EditPurpose, ExternalAction, ScreenEffect, settings_items, theme_title};
 use crate::theme::ThemeRole;
 use crate::widgets::TextField;
+use crate::{HomeRequest, SessionExport};
 
 /// How long a line for the person stays if no key is pressed.
 const MESSAGE_TIME: Duration = Duration::from_secs(4);
@@ -38,12 +39,33 @@ impl HomeScreen {
                 }
             })
             .collect();
+        items.extend(self.export_items());
         if let Some(store) = &self.store {
             items.extend(settings_items(&store.theme_names()));
         }
         let palette = CommandPalette::new(items, &self.recent);
         self.cover = Some(HomeCover::Commands(Box::new(palette)));
         ScreenEffect::Draw
+    }
+
+    /// The files that can be written of the plan under the cursor.
+    fn export_items(&self) -> Vec<PaletteItem> {
+        let plan = self.focused_plan();
+        let item = |export: SessionExport| {
+            let what = plan.as_ref().map_or("", |(_, name)| name);
+            PaletteItem {
+                impossible: plan.is_none().then(|| "there is no plan here yet".to_owned()),
+                ..PaletteItem::from_words(PaletteCommand::Export(export), export.title(), what)
+            }
+        };
+        SessionExport::ALL.into_iter().map(item).collect()
+    }
+
+    fn export_focused(&mut self, export: SessionExport) -> ScreenEffect {
+        match self.focused_plan() {
+            Some((session, _)) => self.send_request(HomeRequest::Export { session, export }),
+            None => self.say("There is no plan here yet"),
+        }
     }
 
     pub(super) fn on_palette_outcome(&mut self, outcome: PaletteOutcome) -> ScreenEffect {
@@ -77,9 +99,9 @@ impl HomeScreen {
                     _ => self.say(format!("Theme: {}", theme_title(name))),
                 }
             }
-            // What explains or exports is about a plan that is open.
-            PaletteCommand::Export(_)
-            | PaletteCommand::ExportView(_)
+            PaletteCommand::Export(export) => self.export_focused(*export),
+            // What explains, or writes what is seen, is about a plan that is open.
+            PaletteCommand::ExportView(_)
             | PaletteCommand::ExplainConfidence
             | PaletteCommand::ExplainSkip => ScreenEffect::Idle,
         }
@@ -112,7 +134,7 @@ impl HomeScreen {
     /// Pastes into the commands or the settings, if they are open.
     pub(super) fn paste_into_cover(&mut self, text: &str) -> Option<ScreenEffect> {
         match &mut self.cover {
-            Some(HomeCover::List(help)) => help.on_paste(text),
+            Some(HomeCover::Help(help)) => help.on_paste(text),
             Some(HomeCover::Commands(palette)) => palette.on_paste(text),
             Some(HomeCover::Settings(panel)) => panel.on_paste(text),
             _ => return None,

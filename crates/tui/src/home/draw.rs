@@ -89,7 +89,7 @@ impl HomeScreen {
         let room = Rect { y: area.y + 1, height: area.height - 1, ..area };
         self.dim_background(buf);
         match &cover {
-            HomeCover::List(overlay) => self.draw_overlay(overlay, area, buf),
+            HomeCover::Help(help) => help.draw(area, &self.keymap, &self.palette, buf),
             HomeCover::Commands(palette) => {
                 palette.draw(OverlayRoom { screen: area, header: 1 }, &self.palette, buf);
             }

@@ -2,10 +2,11 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::overlay::{HomeOverlay, HomeOverlayOutcome};
+use super::help::home_help;
 use super::plan_groups::PlanGroup;
 use super::{HomeCover, HomeFocus, HomeScreen, TaskInput};
 use crate::keymap::{KeyAction, KeyChord, KeyContext};
+use crate::overlays::KeyListOutcome;
 use crate::session::ScreenEffect;
 use crate::widgets::TextField;
 use crate::{ExitReason, HomeExit, HomeRequest, SessionListItem, SessionTarget};
@@ -58,9 +59,11 @@ impl HomeScreen {
             }
         }
         match &mut self.cover {
-            Some(HomeCover::List(overlay)) => {
-                let outcome = overlay.on_key(event);
-                return self.on_overlay_outcome(&outcome);
+            Some(HomeCover::Help(help)) => {
+                if help.on_key(event) == KeyListOutcome::Close {
+                    self.cover = None;
+                }
+                return ScreenEffect::Draw;
             }
             Some(HomeCover::Commands(palette)) => {
                 let outcome = palette.on_key(event);
@@ -84,14 +87,6 @@ impl HomeScreen {
             HomeFocus::OwnHours => self.on_own_hours_key(event),
             HomeFocus::Today | HomeFocus::Needs | HomeFocus::Plans => self.on_list_key(key),
         }
-    }
-
-    fn on_overlay_outcome(&mut self, outcome: &HomeOverlayOutcome) -> ScreenEffect {
-        match outcome {
-            HomeOverlayOutcome::Stay => {}
-            HomeOverlayOutcome::Close => self.cover = None,
-        }
-        ScreenEffect::Draw
     }
 
     fn on_inbox_key(&mut self, key: KeyChord) -> ScreenEffect {
@@ -222,8 +217,8 @@ impl HomeScreen {
             KeyAction::Undo => return self.undo_last(),
             KeyAction::CatchUp => return self.open_catch_up(),
             KeyAction::Help => {
-                let help = HomeOverlay::new_help(self.focus == HomeFocus::Today);
-                self.cover = Some(HomeCover::List(Box::new(help)));
+                let help = home_help(self.focus == HomeFocus::Today);
+                self.cover = Some(HomeCover::Help(Box::new(help)));
             }
             KeyAction::Palette => return self.open_commands(),
             KeyAction::Back if !self.filter.text().is_empty() => {

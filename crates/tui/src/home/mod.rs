@@ -7,11 +7,11 @@ mod draw;
 mod first_start;
 mod footer;
 mod goal_box;
+mod help;
 mod keys;
 mod layout;
 mod needs;
 mod needs_pane;
-mod overlay;
 mod own_hours_card;
 mod plan_groups;
 mod plans_pane;
@@ -40,7 +40,8 @@ use super::event_loop::InteractiveScreen;
 use super::glyphs::sanitize_frame;
 use super::keymap::{KeyError, Keymap};
 use super::overlays::{
-    CardContext, CommandPalette, PaletteCommand, SettingsPanel, TaskCard, UnsentCardText,
+    CardContext, CommandPalette, KeyListHelp, PaletteCommand, SettingsPanel, TaskCard,
+    UnsentCardText,
 };
 use super::session::{EditPurpose, ExternalAction, ExternalOutcome, ScreenEffect, ScreenMessage};
 use super::theme::{ColorDepth, Palette};
@@ -53,7 +54,6 @@ use agenda::DayAgenda;
 use catch_up::CatchUpCover;
 use layout::HomeAreas;
 use needs::{NeedRow, collect_needs, keep_settled};
-use overlay::HomeOverlay;
 use own_hours_card::OwnHoursCard;
 use plan_groups::{PlanList, PlanListRow};
 use planwright_drafting::goal_reading::GoalReading;
@@ -86,7 +86,8 @@ enum HomeFocus {
 
 /// What stands over the screen.
 enum HomeCover {
-    List(Box<HomeOverlay>),
+    /// The keys.
+    Help(Box<KeyListHelp>),
     /// Every command that works here.
     Commands(Box<CommandPalette>),
     Settings(Box<SettingsPanel>),
@@ -117,6 +118,8 @@ pub(crate) struct HomeScreen {
     /// The item of today under the cursor, and the first row on the screen.
     today_at: usize,
     today_top: usize,
+    /// The item on each line of the list, as it was drawn last.
+    today_lines: Vec<Option<usize>>,
     plans: PlanList,
     focus: HomeFocus,
     goal: TextField,
@@ -171,6 +174,7 @@ impl HomeScreen {
             agenda: DayAgenda::collect(&view, now, &zone),
             today_at: 0,
             today_top: 0,
+            today_lines: Vec::new(),
             plans: PlanList::new(&view, now, &zone),
             focus: HomeFocus::Goal,
             goal: TextField::default(),
@@ -332,9 +336,25 @@ impl HomeScreen {
         self.view.open.iter().find(|open| open.id == *session).map(|open| &*open.state)
     }
 
-    /// The plan under the cursor of what has the focus.
+    /// The plan under the cursor of the list of plans.
     fn selected_session(&self) -> Option<&SessionListItem> {
         self.plans.selected_row().map(|row| &row.item)
+    }
+
+    /// The plan that what has the focus is about, with its name.
+    fn focused_plan(&self) -> Option<(SessionId, String)> {
+        let need =
+            || self.needs.get(self.need_at).map(|row| (row.session.clone(), row.plan.clone()));
+        let due = || self.selected_item().map(|item| (item.session.clone(), item.plan.clone()));
+        let listed = || {
+            let item = self.selected_session()?;
+            Some((item.id.clone(), clean_line(&item.title).into_owned()))
+        };
+        match self.focus {
+            HomeFocus::Needs => need().or_else(listed),
+            HomeFocus::Today => due().or_else(listed),
+            _ => listed(),
+        }
     }
 
     fn card_context<'a>(&'a self, state: &'a SessionState) -> CardContext<'a> {
@@ -373,14 +393,10 @@ impl HomeScreen {
             self.need_at =
                 (row(self.areas.needs) / usize::from(step)).min(self.needs.len().saturating_sub(1));
         } else if self.areas.today.contains(at) {
-            // The rows as they were clicked at; with the focus there may be more of them.
-            let rows = self.agenda_rows(self.areas.today.height);
+            // As they were clicked at; with the focus there may be more of them.
+            let clicked = self.today_lines.get(row(self.areas.today)).copied().flatten();
             self.set_focus(HomeFocus::Today);
-            if let Some(agenda::AgendaRow::Item(item)) =
-                rows.get(self.today_top + row(self.areas.today))
-            {
-                self.today_at = *item;
-            }
+            self.today_at = clicked.unwrap_or(self.today_at);
         } else if self.areas.plans.contains(at) {
             self.set_focus(HomeFocus::Plans);
             let lines = self.plans.lines(self.areas.plan_details, self.areas.plan_gaps);

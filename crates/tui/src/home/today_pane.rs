@@ -1,5 +1,7 @@
 //! Today as the main list: what is late, what is due, what comes, and how full the week is.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -10,7 +12,20 @@ use crate::keymap::KeyAction;
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, styled_piece};
 use planwright_state::TaskStatus;
-use planwright_text::{dates, shorten_titles, units};
+use planwright_text::{clean_line, dates, shorten_titles, truncate_end, units, wrap_words};
+
+/// Cells between the indent and the title: the cursor, when, and the glyph.
+const BEFORE_TITLE: u16 = 1 + 10 + 2;
+/// Cells at the right: how long it takes, and air before it.
+const AFTER_TITLE: u16 = 12 + 2;
+
+/// Whose titles take two lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TitleWrap {
+    All,
+    /// That of the row under the cursor.
+    Selected,
+}
 
 impl HomeScreen {
     pub(super) fn draw_today(&mut self, area: Rect, buf: &mut Buffer) {
@@ -61,14 +76,23 @@ impl HomeScreen {
             }
             None => "Nothing planned. Plans that you approve show up here.".to_owned(),
         };
-        let row = Rect { height: 1, ..area };
-        ScreenLine::new(buf, row).skip(3).put(&text, self.style(ThemeRole::Dim));
-        2.min(area.height)
+        let room = usize::from(area.width.saturating_sub(4)).max(8);
+        let text = clean_line(&text);
+        let lines = wrap_words(&text, room, 0);
+        for (line, y) in lines.iter().zip(area.y..area.bottom()) {
+            let row = Rect { y, height: 1, ..area };
+            ScreenLine::new(buf, row).skip(3).put(line, self.style(ThemeRole::Dim));
+        }
+        (lines.len() as u16 + 1).min(area.height)
     }
 
     fn draw_agenda(&mut self, rows: &[AgendaRow], focus: bool, area: Rect, buf: &mut Buffer) {
-        let room = usize::from(area.height);
         let at = rows.iter().position(|row| *row == AgendaRow::Item(self.today_at)).unwrap_or(0);
+        let wraps = self.wrapping(rows, area);
+        // A second line of the row under the cursor takes the place of another row.
+        let second =
+            usize::from(wraps == TitleWrap::Selected && focus && self.is_long(at, rows, area));
+        let room = usize::from(area.height).saturating_sub(second);
         if focus {
             // The heading above the first row of a group stays in sight with it.
             self.today_top =
@@ -84,8 +108,14 @@ impl HomeScreen {
         while shown.last().is_some_and(|row| !says(row)) {
             shown.pop();
         }
-        for (row, y) in shown.into_iter().zip(area.y..area.bottom()) {
-            let line = Rect { y, height: 1, ..area };
+        let mut lines = Vec::with_capacity(room);
+        for row in shown {
+            let y = area.y + lines.len() as u16;
+            let line = Rect { y, height: 1, ..area }.intersection(area);
+            lines.push(match row {
+                AgendaRow::Item(index) => Some(*index),
+                _ => None,
+            });
             match row {
                 AgendaRow::Gap => {}
                 AgendaRow::MoreLate(count) => {
@@ -97,10 +127,51 @@ impl HomeScreen {
                 AgendaRow::Heading { text, fact } => self.draw_day(text, fact, line, buf),
                 AgendaRow::Item(index) => {
                     let under = focus && *index == self.today_at;
-                    self.draw_due(&self.agenda.items[*index], under, line, buf);
+                    let item = &self.agenda.items[*index];
+                    let wrapped = wraps == TitleWrap::All || under;
+                    let height =
+                        if wrapped { self.title_lines(item, area).len() as u16 } else { 1 };
+                    let line = Rect { height, ..line }.intersection(area);
+                    self.draw_due(item, under, line, buf);
+                    lines.extend((1..line.height).map(|_| Some(*index)));
                 }
             }
         }
+        self.today_lines = lines;
+    }
+
+    /// Whose titles take a second line rather than lose words: all of them where there is room for it.
+    fn wrapping(&self, rows: &[AgendaRow], area: Rect) -> TitleWrap {
+        let height = |row: &AgendaRow| match row {
+            AgendaRow::Item(index) => self.title_lines(&self.agenda.items[*index], area).len(),
+            _ => 1,
+        };
+        let all: usize = rows.iter().map(height).sum();
+        if all <= usize::from(area.height) { TitleWrap::All } else { TitleWrap::Selected }
+    }
+
+    fn is_long(&self, at: usize, rows: &[AgendaRow], area: Rect) -> bool {
+        let Some(AgendaRow::Item(index)) = rows.get(at) else { return false };
+        self.title_lines(&self.agenda.items[*index], area).len() > 1
+    }
+
+    /// The title of an item in its column, on two lines at most.
+    fn title_lines(&self, item: &TodayItem, area: Rect) -> Vec<String> {
+        let beside = self.item_indent() + BEFORE_TITLE + AFTER_TITLE;
+        let room = usize::from(area.width.saturating_sub(beside));
+        let (title, _) = split_columns(room, self.agenda.column_widths(room));
+        let clean = clean_line(&item.due.title);
+        let wrapped = wrap_words(&clean, title.max(8), 0);
+        let mut lines: Vec<String> = wrapped.into_iter().map(Cow::into_owned).collect();
+        if lines.len() > 2 {
+            let rest = lines.drain(1..).collect::<Vec<_>>().join(" ");
+            lines.push(truncate_end(&rest, title).into_owned());
+        }
+        lines
+    }
+
+    fn item_indent(&self) -> u16 {
+        if self.areas.compact { 2 } else { 4 }
     }
 
     fn draw_day(&self, text: &str, fact: &AgendaFact, row: Rect, buf: &mut Buffer) {
@@ -133,19 +204,27 @@ impl HomeScreen {
         };
         let late = due.late && !settled;
         let when_role = if late { ThemeRole::Failed } else { ThemeRole::Dim };
-        let indent = if self.areas.compact { 2 } else { 4 };
-        let mut line = ScreenLine::new(buf, row);
+        let indent = self.item_indent();
+        let lines = self.title_lines(item, row);
+        let first = Rect { height: row.height.min(1), ..row };
+        let mut line = ScreenLine::new(buf, first);
         line.put_right(&[styled_piece(format!("{minutes:>11} "), dim)]);
         line.skip(1).put(if under { "►" } else { " " }, self.style(ThemeRole::Focus));
-        line.skip(indent - 1);
+        line.skip(usize::from(indent) - 1);
         line.put_column(&self.agenda.item_when(item, &self.time_zone), 10, self.style(when_role));
         line.put(&format!("{glyph} "), self.style(role));
         let (title, plan) =
             split_columns(line.cells_left(), self.agenda.column_widths(line.cells_left()));
-        line.put_column(&due.title, title, text).skip(2);
+        let shown = if row.height > 1 { lines.first() } else { None };
+        line.put_column(shown.unwrap_or(&due.title), title, text).skip(2);
         // A name that is too long loses the words that it can do without.
         let names = shorten_titles(&[item.plan.as_str()], plan);
         line.put_column(names.first().map_or("", |name| name), plan, dim);
+        for (part, y) in lines.iter().skip(1).zip(row.y + 1..row.bottom()) {
+            let start = (indent + BEFORE_TITLE).min(row.width);
+            let below = Rect { x: row.x + start, y, width: row.width - start, height: 1 };
+            ScreenLine::new(buf, below).put_column(part, title, text);
+        }
     }
 
     /// A bar for each day of the week: done heavy, planned light.

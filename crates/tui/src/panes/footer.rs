@@ -494,6 +494,9 @@ fn run_hint(cx: &PaneContext<'_>) -> Option<KeyHint> {
     if !cx.can_act {
         return None;
     }
+    if !cx.situation().is_available(KeyAction::Pause) {
+        return None;
+    }
     let words = match cx.state.run.phase {
         RunPhase::Running => "pause",
         RunPhase::Paused => "resume",

@@ -94,7 +94,12 @@ fn draw_rows(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         .iter()
         .map(|task| clean_line(title_of(cx.state, *task)).into_owned())
         .collect();
-    let most = (usize::from(area.width) / 3).clamp(TITLE.0, TITLE.1);
+    // Where everybody is the same person, titles get the cells that would say so.
+    let most = if cx.state.tasks.is_persons_plan() {
+        usize::from(area.width) / 2
+    } else {
+        (usize::from(area.width) / 3).clamp(TITLE.0, TITLE.1)
+    };
     let widest = titles.iter().map(|title| display_width(title)).max().unwrap_or(0).min(most);
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let titles = shorten_titles(&titles, widest);
@@ -136,7 +141,9 @@ fn draw_row(
     }
     line.skip(1).put(&format!("{glyph} "), cx.style(role));
     line.put_column(title, widest + 2, cx.style(ThemeRole::Text));
-    line.put_column(worker, WORKER, dim);
+    if !cx.state.tasks.is_persons_plan() {
+        line.put_column(worker, WORKER, dim);
+    }
     if area.width >= ROOMY {
         line.put_column(&format!("{time:>TIME$}"), TIME + 3, dim);
     }

@@ -373,7 +373,7 @@ impl PlainSession {
             "" => {}
             "q" | "quit" => return Ok(Some(ExitReason::BackToList)),
             "detach" => return self.detach_run(),
-            "h" | "help" => {
+            "h" | "?" | "help" => {
                 for line in HELP {
                     print_fact(line)?;
                 }

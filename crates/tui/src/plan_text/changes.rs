@@ -156,21 +156,32 @@ pub fn describe_row_change(
             format!("Added {name}. {}.", facts.join(", "))
         }
         (PlanRowChange::Removed, _) => format!("Removed {name}."),
-        (PlanRowChange::Moved, Some(was)) if !was.has_same_time(row) => {
-            format!("Moved {name} to {}, was {}.", days(row), days(was))
+        (PlanRowChange::Moved, Some(was)) => {
+            let parts = [time_change(was, row, today), needs_change(was, row)];
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            match parts.as_slice() {
+                [] => format!("Moved {name} to another place."),
+                parts => format!("Moved {name} {}.", parts.join("; ")),
+            }
         }
-        (PlanRowChange::Moved, Some(was)) if !has_same_needs(was, row) => {
-            let after = |row: &PlanTextRow| match row.after.as_slice() {
-                [] => "nothing".to_owned(),
-                titles => titles.join(", "),
-            };
-            format!("Moved {name}: after {}, now after {}.", after(was), after(row))
-        }
-        (PlanRowChange::Moved, Some(_)) => format!("Moved {name} to another place."),
         (PlanRowChange::Changed, Some(was)) => {
             format!("Changed {name}: {}.", field_changes(was, row, today).join("; "))
         }
     }
+}
+
+fn time_change(was: &PlanTextRow, row: &PlanTextRow, today: Date) -> Option<String> {
+    let times = || format!("to {}, was {}", row.when_text(today), was.when_text(today));
+    (!was.has_same_time(row)).then(times)
+}
+
+fn needs_change(was: &PlanTextRow, row: &PlanTextRow) -> Option<String> {
+    let after = |row: &PlanTextRow| match row.after.as_slice() {
+        [] => "nothing".to_owned(),
+        titles => titles.join(", "),
+    };
+    let needs = || format!("after {}, was after {}", after(row), after(was));
+    (!has_same_needs(was, row)).then(needs)
 }
 
 /// Every field of a row that differs, old → new.
@@ -256,7 +267,7 @@ mod tests {
             &turned,
             jiff::civil::date(2026, 11, 17),
         );
-        assert!(told.ends_with(": after X, Y, now after Y."), "{told}");
+        assert!(told.ends_with(" after Y, was after X, Y."), "{told}");
         assert_eq!(found.counts_text(), "+ 1 added   - 1 removed   ~ 1 changed   > 1 moved");
         assert_eq!(found.removed[0].0.as_ref(), Some(&before[tasks[3] - 1].id));
         assert_eq!(compare_rows(&before, &before).total(), 0);

@@ -1,12 +1,15 @@
 //! Operations on a plan in words: what is done, and to what.
 
+use jiff::civil::Date;
+
 use super::PlanTextRow;
 use planwright_model::{NodePlace, PlanEdit, TaskAssignee, TaskId, agent_title};
 use planwright_text::clean_line;
+use planwright_text::dates::{format_date, format_date_time};
 use planwright_text::units::{format_counted, format_planned};
 
 /// What an operation does and what it does it to: `remove`, `Send a test issue`.
-pub fn describe_edit(edit: &PlanEdit, rows: &[PlanTextRow]) -> (String, String) {
+pub fn describe_edit(edit: &PlanEdit, rows: &[PlanTextRow], today: Date) -> (String, String) {
     let title = |id: &TaskId| {
         let row = rows.iter().find(|row| row.id == *id);
         row.map_or_else(|| clean_line(id.as_str()).into_owned(), |row| row.title.clone())
@@ -60,6 +63,10 @@ pub fn describe_edit(edit: &PlanEdit, rows: &[PlanTextRow]) -> (String, String) 
         PlanEdit::Assign { node, owner } if owner.is_empty() => ("yours".to_owned(), title(node)),
         PlanEdit::Assign { node, owner } => (format!("by {}", clean_line(owner)), title(node)),
         PlanEdit::SetDate { node, field, date: Some(date) } => {
+            let date = match date.time {
+                Some(time) => format_date_time(date.day.to_datetime(time), today),
+                None => format_date(date.day, today),
+            };
             (format!("{} {date}", field.words()), title(node))
         }
         PlanEdit::SetDate { node, .. } | PlanEdit::ClearDates { node } => {
@@ -86,4 +93,25 @@ fn new_row_words(
     });
     let parts = [Some("new".to_owned()), time, place];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use planwright_model::{DateField, PlanDate};
+
+    #[test]
+    fn a_date_is_written_as_everywhere_else() {
+        let today = jiff::civil::date(2026, 11, 19);
+        let due = |date: PlanDate| {
+            let edit =
+                PlanEdit::SetDate { node: "read".into(), field: DateField::Due, date: Some(date) };
+            describe_edit(&edit, &[], today).0
+        };
+        let day = jiff::civil::date(2026, 12, 10);
+        assert_eq!(due(PlanDate::on_day(day)), "due Thu 10 Dec");
+        assert_eq!(due(PlanDate::at_time(day.at(9, 30, 0, 0))), "due Thu 10 Dec 09:30");
+        let next_year = PlanDate::on_day(jiff::civil::date(2027, 1, 4));
+        assert_eq!(due(next_year), "due Mon 4 Jan 2027");
+    }
 }

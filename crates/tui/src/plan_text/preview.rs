@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::{DraftComparison, PlanRowChange, compare_rows, plan_rows};
+use super::changes::own_minutes;
+use super::{DraftComparison, PlanRowChange, PlanRowKind, PlanTextRow, compare_rows, plan_rows};
 use planwright_drafting::change_requests::{ContextChange, apply_context_change};
 use planwright_model::{DateField, PlanDate, PlanEdit, TaskId};
 use planwright_plan::edit::apply_edits;
@@ -114,7 +115,29 @@ pub fn preview_changes(
     let (before, after) = (plan_rows(state, source.zone), plan_rows(&after, source.zone));
     let changes = compare_rows(&before, &after);
     let end = after.iter().filter_map(|row| row.days).map(|days| days.last).max();
-    Ok(describe_effect(&changes, end, source.today()))
+    let mut effect = describe_effect(&changes, end, source.today());
+    if end > changes.end_before
+        && let Some(why) = describe_later_end(state, &before, &after)
+    {
+        effect = format!("{effect} {why}");
+    }
+    Ok(effect)
+}
+
+/// Why a plan ends later although its work is the same: parts of a task are tasks of their own.
+fn describe_later_end(
+    state: &SessionState,
+    before: &[PlanTextRow],
+    after: &[PlanTextRow],
+) -> Option<String> {
+    let tasks = |rows: &[PlanTextRow]| {
+        let is_task = |row: &&PlanTextRow| row.kind == PlanRowKind::Task;
+        rows.iter().filter(is_task).count()
+    };
+    let pause = state.planning.context.as_deref()?.user_prefs.break_minutes;
+    let divided = tasks(after) > tasks(before) && own_minutes(after) == own_minutes(before);
+    let minutes = planwright_text::units::format_planned(pause.into());
+    (divided && pause > 0).then(|| format!("Each part is followed by a break of {minutes}."))
 }
 
 /// The planning of a session with some operations applied, without new dates.
@@ -189,6 +212,28 @@ mod tests {
         assert!(nothing.starts_with("Nothing else moves; the plan still ends"), "{nothing}");
         let gone = PlanEdit::Remove { node: "nobody".into() };
         assert!(preview_edits(source, &[gone]).is_err());
+    }
+
+    #[test]
+    fn a_later_end_of_the_same_work_in_more_parts_has_a_reason() {
+        let mut state = planned::scheduled().state();
+        let before = plan_rows(&state, &TimeZone::UTC);
+        let at = before.iter().position(|row| row.kind == PlanRowKind::Task && row.is_yours);
+        let at = at.unwrap();
+        let mut after = before.clone();
+        let half = after[at].minutes.unwrap() / 2;
+        let part = PlanTextRow { minutes: Some(half), id: "part".into(), ..after[at].clone() };
+        after[at].minutes = Some(before[at].minutes.unwrap() - half);
+        after.insert(at + 1, part);
+        let why = describe_later_end(&state, &before, &after).unwrap();
+        assert_eq!(why, "Each part is followed by a break of 10 min.");
+        // More work is its own reason, and without breaks there is another one.
+        after[at].minutes = before[at].minutes;
+        assert_eq!(describe_later_end(&state, &before, &after), None);
+        let context = Arc::make_mut(state.planning.context.as_mut().unwrap());
+        context.user_prefs.break_minutes = 0;
+        after[at].minutes = Some(before[at].minutes.unwrap() - half);
+        assert_eq!(describe_later_end(&state, &before, &after), None);
     }
 
     #[test]

@@ -164,7 +164,8 @@ impl SessionScreen {
             PaneFocus::Approval,
             PaneFocus::Scrub,
         ];
-        let tabs = SizeClass::from_area(self.size).has_tabs();
+        // While a plan is drafted nothing has run that could have printed something.
+        let tabs = SizeClass::from_area(self.size).has_tabs() && !self.is_planning();
         let past = self.mode().is_past();
         let asks = approval::card_count(self.state()) > 0;
         let shown = |focus: &PaneFocus| match focus {

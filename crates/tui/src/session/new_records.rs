@@ -4,7 +4,9 @@ use super::{ExternalAction, ScreenEffect, SessionScreen};
 use crate::overlays::Overlay;
 use crate::panes::approval;
 use crate::ui_state::PaneFocus;
-use planwright_model::event::{ApprovalEvent, Event, Record, RunEvent, TaskEvent, WorktreeEvent};
+use planwright_model::event::{
+    ApprovalEvent, Event, PlanEvent, Record, RunEvent, TaskEvent, WorktreeEvent,
+};
 use planwright_model::{Seq, TaskId};
 use planwright_state::replay::RecordSourceError;
 use planwright_state::trace::TraceEntry;
@@ -81,6 +83,11 @@ impl SessionScreen {
                 self.show_finished();
             }
             Event::Run(RunEvent::Started { .. }) => self.ui.finished_open = false,
+            // From here on what happens is what counts.
+            Event::Plan(PlanEvent::Approved { .. }) if self.shown.is_none() => {
+                self.ui.trace.following = true;
+                self.ui.trace.top = None;
+            }
             Event::Worktree(WorktreeEvent::Undone { task }) => {
                 let title = self.row_title(task);
                 self.show_message(format!("the changes of \"{title}\" are out of the workspace"));

@@ -197,7 +197,7 @@ fn stopping_after_the_step_quits_when_all_that_is_at_work_waits_for_an_answer() 
 
 #[test]
 fn leaving_asks_while_work_runs() {
-    let mut shown = Fixture::running().live();
+    let mut shown = Fixture::recorded_work().live();
     assert_eq!(shown.press(&["q"]), ScreenEffect::Draw);
     insta::assert_snapshot!("leave_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("leave_80x24", shown.frame(80, 24));
@@ -445,7 +445,7 @@ fn the_trace_of_one_task_holds_only_its_steps() {
 
 #[test]
 fn help_names_the_keys_of_the_key_map() {
-    let mut shown = Fixture::running().live();
+    let mut shown = Fixture::recorded_work().live();
     shown.press(&["?"]);
     insta::assert_snapshot!("help_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("help_80x24", shown.frame(80, 24));
@@ -455,7 +455,7 @@ fn help_names_the_keys_of_the_key_map() {
 
 #[test]
 fn a_task_card_shows_command_and_failure() {
-    let mut shown = Fixture::running().live();
+    let mut shown = Fixture::recorded_work().live();
     shown.screen.ui.select_task("fuzz".into());
     shown.press(&["Enter"]);
     insta::assert_snapshot!("task_card_120x40", shown.frame(120, 40));
@@ -584,9 +584,25 @@ fn what_stays_in_the_shell_says_how_it_stands_and_how_to_continue() {
 fn a_plan_for_a_person_is_active_and_is_left_without_a_question() {
     let mut shown = Fixture::for_person().live();
     insta::assert_snapshot!("active_120x40", shown.frame(120, 40));
+    shown.press(&["P"]);
+    assert!(shown.text(120, 40).contains("P: nothing runs by itself in this plan"));
     let slow = std::time::Duration::from_secs(30);
     assert_eq!(shown.screen.tick_interval(), slow, "nothing runs, so that little is drawn again");
     assert_eq!(shown.press(&["q"]), ScreenEffect::Exit(ExitReason::BackToList));
+}
+
+#[test]
+fn how_a_plan_came_about_is_folded_once_it_is_approved() {
+    let planning = super::journals::recorded_request("drafts", 5).live().text(120, 40);
+    let mut shown = Fixture::for_person().live();
+    let text = shown.text(120, 40);
+    assert!(text.contains("earlier steps folded") && text.contains("yours to do"), "{text}");
+    assert!(!text.contains("draft ready"), "{text}");
+    assert!(planning.contains("approve this plan?"), "{planning}");
+    // It is one key away.
+    shown.press(&["Tab", "Home", "Enter"]);
+    let text = shown.text(120, 40);
+    assert!(text.contains("waits for you"), "{text}");
 }
 
 #[test]
@@ -603,8 +619,8 @@ fn a_run_is_left_once_its_steps_have_ended() {
 
 #[test]
 fn a_run_of_another_terminal_is_watched_until_it_ends() {
+    insta::assert_snapshot!("watch_120x40", Fixture::recorded_work().watched().frame(120, 40));
     let mut shown = Fixture::running().watched();
-    insta::assert_snapshot!("watch_120x40", shown.frame(120, 40));
     let ended = Fixture::failed();
     shown.grow(&ended);
     assert_eq!(shown.screen.state().seq.0, ended.records.len() as u64, "it follows");

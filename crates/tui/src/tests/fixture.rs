@@ -115,18 +115,11 @@ impl Fixture {
         recorded_request("revised", 2)
     }
 
-    /// A plan whose tasks are all the person's, under way.
+    /// A recorded plan whose tasks are all the person's, under way.
     pub(crate) fn for_person() -> Self {
-        let mut plan = release_plan();
-        for task in &mut plan.tasks {
-            task.run = planwright_model::RunKind::Human {};
-        }
-        Self::new("Launch a newsletter")
-            .propose(plan, vec![])
-            .ask_plan()
-            .approved()
-            .hand_over("audit")
-            .hand_over("bench")
+        let approved = recorded_request("drafts", 5).approved();
+        let plan = approved.state().plan.current.clone().unwrap();
+        approved.hand_over(plan.facts.execution_order[0].as_str())
     }
 
     /// The recorded run up to a moment of its day: `14:22:24`.
@@ -138,6 +131,11 @@ impl Fixture {
         let ahead = until.duration_since(now()).as_millis();
         pass(i64::try_from(ahead).unwrap().max(0));
         Self::from_records(records)
+    }
+
+    /// The recorded run as in the drawings: two agents work, a command has failed, the person has a task.
+    pub(crate) fn recorded_work() -> Self {
+        Self::recorded_run("14:22:24")
     }
 
     /// A run in which agents wrote a new file and changed another one.

@@ -73,7 +73,7 @@ fn a_limit_that_is_reached_on_a_small_terminal() {
 #[test]
 fn a_plan_that_was_kept_and_a_run_that_was_interrupted() {
     insta::assert_snapshot!("kept_80x24", Fixture::release().kept().live().frame(80, 24));
-    let interrupted = Fixture::running().interrupted();
+    let interrupted = Fixture::recorded_work().interrupted();
     insta::assert_snapshot!("interrupted_80x24", interrupted.live().frame(80, 24));
 }
 
@@ -125,7 +125,7 @@ fn a_terminal_that_is_too_small_says_so() {
 
 #[test]
 fn the_three_kinds_of_time_cannot_be_confused() {
-    let fixture = Fixture::running();
+    let fixture = Fixture::recorded_work();
     let head =
         |text: String| text.lines().take(3).map(str::to_owned).collect::<Vec<_>>().join("\n");
     insta::assert_snapshot!("badge_live", head(fixture.live().text(120, 40)));
@@ -135,7 +135,7 @@ fn the_three_kinds_of_time_cannot_be_confused() {
 
 #[test]
 fn a_screen_without_box_drawing() {
-    let mut shown = Fixture::running().live();
+    let mut shown = Fixture::recorded_work().live();
     shown.screen.use_ascii();
     let text = shown.text(120, 40);
     assert!(text.is_ascii(), "{text}");

@@ -75,7 +75,7 @@ fn refusals_name_the_cause() {
 
 #[test]
 fn help_is_about_the_pane_and_narrows_by_typing() {
-    let mut shown = Fixture::running().live();
+    let mut shown = Fixture::recorded_work().live();
     shown.draw(120, 40);
     shown.press(&["?"]);
     let text = shown.text(120, 40);
@@ -162,7 +162,7 @@ fn no_click_says_yes() {
 
 #[test]
 fn a_search_finds_while_it_is_typed() {
-    let mut shown = Fixture::running().live();
+    let mut shown = Fixture::recorded_work().live();
     shown.draw(120, 40);
     let before = shown.screen.ui.graph.selected.clone();
     shown.press(&["/"]);

@@ -286,6 +286,23 @@ fn runs_are_swapped_and_the_comparison_is_kept() {
 }
 
 #[test]
+fn help_lists_the_keys_of_a_comparison_and_narrows_by_typing() {
+    let mut screen = screen(&Arc::default());
+    press(&mut screen, &["?"]);
+    let text = text_of(&draw(&mut screen, 120, 40));
+    for words in ["help", "compare", "next difference", "hide or show what is the same"] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+    press(&mut screen, &["s", "w", "a", "p"]);
+    let text = text_of(&draw(&mut screen, 80, 24));
+    assert!(text.contains("swap A and B") && !text.contains("page down"), "{text}");
+    press(&mut screen, &["Esc", "Enter", "?"]);
+    assert!(text_of(&draw(&mut screen, 80, 24)).contains("the other run's steps"));
+    press(&mut screen, &["?", "Esc", "q"]);
+    assert!(!text_of(&draw(&mut screen, 80, 24)).contains("type to filter"));
+}
+
+#[test]
 fn both_traces_of_a_task_stand_beside_each_other_or_as_tabs() {
     let actions = Arc::default();
     let mut screen = screen(&actions);

@@ -78,7 +78,7 @@ impl Stage {
     fn requested(&mut self) -> Option<Command> {
         match self.requests.try_recv().ok()? {
             HomeRequest::Command { command, .. } => Some(command),
-            HomeRequest::Remove(_) => None,
+            HomeRequest::Remove(_) | HomeRequest::Export { .. } => None,
         }
     }
 }
@@ -370,6 +370,61 @@ fn a_plan_is_removed_only_after_a_yes() {
     assert!(stage.requests.try_recv().is_err());
     stage.press(&["Delete", "y"]);
     assert!(matches!(stage.requests.try_recv(), Ok(HomeRequest::Remove(_))));
+}
+
+#[test]
+fn the_plan_under_the_cursor_is_exported_from_home() {
+    let (view, _) = newsletter_view();
+    let mut stage = stage(view);
+    stage.press(&["t", ":"]);
+    stage.type_text("export calendar");
+    let text = stage.frame(120, 40);
+    assert!(
+        text.contains("Export the plan as a calendar") && text.contains("newsletter"),
+        "{text}"
+    );
+    stage.press(&["Enter"]);
+    let (session, export) = (SessionId::new("aaaaaa000000"), crate::SessionExport::PlanCalendar);
+    assert_eq!(stage.requests.try_recv(), Ok(HomeRequest::Export { session, export }));
+    // Without a plan there is nothing to export, and it says so.
+    let mut empty = self::stage(view_of(Vec::new()));
+    empty.press(&["Esc", ":"]);
+    empty.type_text("export calendar");
+    assert!(empty.frame(120, 40).contains("there is no plan here yet"));
+    empty.press(&["Enter"]);
+    assert!(empty.requests.try_recv().is_err());
+}
+
+#[test]
+fn a_title_of_today_takes_two_lines_rather_than_lose_words_where_there_is_room() {
+    let plan = person_plan("launch a newsletter in 6 weeks", date(2026, 6, 8));
+    let mut stage = stage(view_of(vec![("aaaaaa000000", plan)]));
+    stage.press(&["t"]);
+    let rest = |text: String| {
+        let second = |line: &&str| line.trim() == "for and what it promises them";
+        text.lines().filter(second).count()
+    };
+    // The task is done in two sittings. On a low screen only the row under the cursor has the room.
+    assert_eq!(rest(stage.frame(80, 24)), 1, "{}", stage.frame(80, 24));
+    assert_eq!(rest(stage.frame(80, 50)), 2, "{}", stage.frame(80, 50));
+    stage.press(&["j"]);
+    let low = stage.frame(80, 24);
+    assert_eq!(rest(low.clone()), 1, "{low}");
+    // A click on a second line is a click on its row.
+    let high = stage.frame(80, 50);
+    let line =
+        high.lines().position(|line| line.trim() == "for and what it promises them").unwrap();
+    let cursor = |text: &str| text.lines().nth(line - 1).unwrap().contains('►');
+    assert!(!cursor(&high), "{high}");
+    let click = crossterm::event::MouseEvent {
+        kind: crossterm::event::MouseEventKind::Down(crossterm::event::MouseButton::Left),
+        column: 20,
+        row: line as u16,
+        modifiers: KeyModifiers::NONE,
+    };
+    stage.home.update(ScreenMessage::Input(Event::Mouse(click))).unwrap();
+    let clicked = stage.frame(80, 50);
+    assert!(cursor(&clicked), "{clicked}");
 }
 
 #[test]

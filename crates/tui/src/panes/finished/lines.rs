@@ -1,5 +1,6 @@
 //! The lines of the card, as text with roles.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -8,9 +9,9 @@ use crate::panes::graph::{task_worker, title_of};
 use crate::panes::output::FailureTails;
 use crate::theme::ThemeRole;
 use crate::widgets::format_counted;
-use planwright_model::{Actor, MicroDollars, RequestKind};
+use planwright_model::{Actor, MicroDollars, RequestKind, TaskId};
 use planwright_state::timeline::Timeline;
-use planwright_state::{SessionState, SkipRoots, TaskStatus};
+use planwright_state::{SessionState, SkipRoots, TaskStatus, TaskWorktree};
 use planwright_text::{clean_line, display_width, pad_right, truncate_end, units};
 
 /// Columns of a label.
@@ -55,6 +56,7 @@ pub(crate) fn finished_lines(source: FinishedSource<'_>, width: usize) -> Vec<Fi
     push_time(&mut lines, &time_text(state), width);
     push_fact(&mut lines, "Cost", &cost_text(state, source.budget));
     push_fact(&mut lines, "You", &person_text(state));
+    push_fact(&mut lines, "Files", &files_text(state));
     push_longest(&mut lines, state, width);
     lines
 }
@@ -78,6 +80,32 @@ fn push_time(lines: &mut Vec<FinishedLine>, text: &str, width: usize) {
         }
         _ => push_fact(lines, "Time", text),
     }
+}
+
+/// What agents changed in the workspace, and what they did that is not in it: `3 changed, +96 -141, by 2 tasks`.
+fn files_text(state: &SessionState) -> String {
+    let has_changes = |(_, copy): &(&TaskId, &TaskWorktree)| {
+        copy.proposal.as_ref().is_some_and(|proposal| !proposal.files.is_empty())
+    };
+    let (applied, others): (Vec<_>, Vec<_>) =
+        state.worktrees.iter().filter(has_changes).partition(|(_, copy)| copy.is_applied());
+    let proposals = applied.iter().filter_map(|(_, copy)| copy.proposal.as_ref());
+    let files: Vec<_> = proposals.flat_map(|proposal| &proposal.files).collect();
+    let mut parts = Vec::new();
+    if !files.is_empty() {
+        let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        let added: usize = files.iter().map(|file| file.added).sum();
+        let removed: usize = files.iter().map(|file| file.removed).sum();
+        let tasks = format_counted(applied.len(), "task");
+        parts.push(format!("{} changed, +{added} -{removed}, by {tasks}", paths.len()));
+    }
+    if !others.is_empty() {
+        parts.push(format!(
+            "the changes of {} are not applied",
+            format_counted(others.len(), "task")
+        ));
+    }
+    parts.join("; ")
 }
 
 fn push_failures(lines: &mut Vec<FinishedLine>, source: FinishedSource<'_>, width: usize) {
@@ -259,6 +287,17 @@ fn cause_lines(text: &str, room: usize, most: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_agents_changed_are_counted_once_they_are_applied() {
+        use crate::tests::journals::recorded_request;
+        let waiting = recorded_request("change_review", 2).state();
+        assert_eq!(files_text(&waiting), "the changes of 1 task are not applied");
+        let applied = recorded_request("applied_check", 3).state();
+        let text = files_text(&applied);
+        assert!(text.contains(" changed, +") && text.contains(", by "), "{text}");
+        assert_eq!(files_text(&SessionState::default()), "");
+    }
 
     #[test]
     fn the_parts_of_the_time_add_up_and_absence_is_no_waiting() {

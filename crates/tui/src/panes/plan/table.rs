@@ -178,7 +178,9 @@ impl TableEntry<'_> {
             TableColumn::Status => {
                 status_urgency(self.row.status).cmp(&status_urgency(other.row.status))
             }
-            TableColumn::Title => self.node.description.cmp(&other.node.description),
+            TableColumn::Title => {
+                planwright_text::compare_names(&self.node.description, &other.node.description)
+            }
             TableColumn::Kind => self.kind().cmp(other.kind()),
             TableColumn::Attempt => other.row.attempt.cmp(&self.row.attempt),
             TableColumn::Elapsed => elapsed(other).cmp(&elapsed(self)),
@@ -361,7 +363,7 @@ mod tests {
 
     #[test]
     fn what_needs_the_person_comes_first_by_status() {
-        assert_eq!(sorted_ids(TableColumn::Status)[..4], ["fuzz", "keys", "docs", "port"]);
+        assert_eq!(sorted_ids(TableColumn::Status)[..4], ["fuzz", "keys", "port", "docs"]);
         assert_eq!(sorted_ids(TableColumn::Title)[..3], ["api", "fuzz", "bench"]);
         assert_eq!(sorted_ids(TableColumn::Slack)[0], "audit");
         assert_eq!(sorted_ids(TableColumn::Estimate)[0], "keys");

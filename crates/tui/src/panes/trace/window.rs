@@ -11,7 +11,7 @@ use crate::panes::output::FailureTails;
 use crate::ui_state::TraceUi;
 use planwright_model::{Seq, TaskId};
 use planwright_state::replay::{History, RecordSourceError};
-use planwright_state::timeline::Timeline;
+use planwright_state::timeline::{LandmarkKind, Timeline};
 use planwright_state::trace::{TraceEntry, TraceEntryKind, explain_tool_choice};
 use planwright_state::{SessionState, SkipRoots};
 
@@ -49,6 +49,8 @@ pub(crate) struct TraceCache {
     /// How many steps there are to show, and how many of them are not after the cursor.
     pub(crate) total: usize,
     pub(crate) so_far: usize,
+    /// The step into which all of the planning before it is folded, once the plan is approved.
+    planning_end: Option<usize>,
 }
 
 /// What the window is made from.
@@ -83,6 +85,7 @@ impl TraceCache {
             None => self.total,
         };
         self.rows.clear();
+        self.planning_end = self.find_planning_end(source, ui);
         self.last = match self.so_far.checked_sub(1) {
             Some(index) => self.wrap_step(source, ui, index)?,
             None => None,
@@ -120,10 +123,35 @@ impl TraceCache {
         self.filter.step_at(found?, timeline).map(|step| step.seq)
     }
 
+    /// How a plan came about is of no interest while it is carried out, unless the person looks at it: the last step of
+    /// the approval stands for all of it.
+    fn find_planning_end(&self, source: &TraceSource<'_>, ui: &TraceUi) -> Option<usize> {
+        let state = source.state;
+        let filtered = ui.kinds != TraceKindFilter::All || ui.role.is_some() || ui.only.is_some();
+        if filtered || !state.planning.begun || !state.plan.is_approved() {
+            return None;
+        }
+        let timeline = source.timeline;
+        let mut marks = timeline.landmarks().iter();
+        let approval = marks.find(|mark| mark.kind == LandmarkKind::Approval)?.seq;
+        if !ui.following && ui.cursor.is_some_and(|cursor| cursor < approval) {
+            return None;
+        }
+        let step = |index: usize| self.filter.step_at(index, timeline);
+        let mut end = self.filter.steps_up_to(approval, timeline).checked_sub(1)?;
+        while step(end + 1).is_some_and(|next| is_housekeeping(next.kind)) {
+            end += 1;
+        }
+        step(end).is_some_and(|last| !ui.unfolded.contains(&last.seq)).then_some(end)
+    }
+
     /// Whether a step is folded into another one: a skip into its failure, housekeeping into the last step of it.
     fn is_hidden(&self, index: usize, timeline: &Timeline, ui: &TraceUi) -> bool {
         if ui.kinds != TraceKindFilter::All || ui.role.is_some() {
             return false;
+        }
+        if self.planning_end.is_some_and(|end| index < end) {
+            return true;
         }
         let Some(step) = self.filter.step_at(index, timeline) else { return false };
         if step.kind == TraceEntryKind::Skipped {
@@ -143,6 +171,9 @@ impl TraceCache {
 
     /// How many steps before this one are folded into it.
     fn folded_before(&self, index: usize, timeline: &Timeline, ui: &TraceUi) -> usize {
+        if self.planning_end == Some(index) {
+            return index;
+        }
         let kind = self.filter.step_at(index, timeline).map(|step| step.kind);
         if !kind.is_some_and(is_housekeeping) {
             return 0;

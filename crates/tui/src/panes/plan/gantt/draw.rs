@@ -19,7 +19,7 @@ use crate::widgets::ScreenLine;
 use planwright_model::{LinkKind, PlanContext, TaskId};
 use planwright_state::TaskStatus;
 use planwright_text::dates::format_date;
-use planwright_text::display_width;
+use planwright_text::{display_width, shorten_titles};
 
 /// The fewest columns of the names.
 const LEAST_NAMES: u16 = 20;
@@ -195,7 +195,9 @@ fn draw_name(at: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     if locked {
         line.put("# ", cx.style(ThemeRole::Warn));
     }
-    line.put(&row.title, cx.style(ThemeRole::Text));
+    // Words that a title can do without go before one is cut.
+    let title = shorten_titles(&[row.title.as_str()], line.cells_left()).concat();
+    line.put(&title, cx.style(ThemeRole::Text));
 }
 
 struct GanttChart<'a, 'b> {
