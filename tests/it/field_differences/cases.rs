@@ -329,7 +329,7 @@ pub(super) const CASES: &[FieldCase] = &[
     case(
         "Task.id",
         PROGRAM,
-        "[[tasks]]\n+ id = \"a\"\nrun = { shell = \"echo hi; touch first\" }\n[[tasks]]\nid = \"b\"\nrun = { shell = \"until [ -e first ]; do sleep 0.01; done; echo ho\" }\n",
+        "[[tasks]]\n+ id = \"a\"\nrun = { shell = \"echo hi\" }\n[[tasks]]\nid = \"b\"\nrun = { shell = \"touch second\" }\n",
     ),
     case(
         "Task.run",

@@ -1,7 +1,7 @@
 //! The pipes of a command that has ended, for the next one, which gets them under its own name.
 //!
-//! To make two pipes in a file system and to remove them again costs a quarter of what a small command costs. A pipe that nobody
-//! writes to any more is as good as a new one.
+//! To make two pipes in a file system, to open, lock and watch them and to remove them again takes more than a dozen calls to the
+//! system, four of which change a directory on the disk. A pipe that nobody writes to any more is as good as a new one.
 
 use std::io;
 use std::os::fd::OwnedFd;
