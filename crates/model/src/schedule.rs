@@ -33,6 +33,14 @@ pub struct ScheduledBlock {
 }
 
 impl ScheduledBlock {
+    /// Up to this many minutes a habit is done beside whatever else is planned: a pill during a meeting.
+    pub const BRIEF_MINUTES: u32 = 15;
+
+    /// Returns whether it is a habit of minutes, which neither takes time from other plans nor gives way to them.
+    pub fn is_brief_habit(&self) -> bool {
+        self.occurrence.is_some() && self.estimated_minutes <= Self::BRIEF_MINUTES
+    }
+
     /// A first, movable block. Its id is made of the node's and the sequence, so that equal input gives equal ids.
     pub fn new(
         plan_node_id: impl Into<TaskId>,

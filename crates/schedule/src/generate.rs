@@ -164,7 +164,9 @@ impl GenerationRun<'_, '_> {
         }
         let end = self.problem.locator.day_end(at).max(at + minutes);
         let room = &mut self.rooms[item.owner];
-        if let Some(from) = room.next_free(at, minutes, end) {
+        let keeps = item.keeps_time && room.is_free_of_own((at, at + minutes));
+        let found = if keeps { Some(at) } else { room.next_free(at, minutes, end) };
+        if let Some(from) = found {
             let block = (from, from + minutes);
             room.take_block(block, self.problem.locator.day_and_week(from), item);
             self.layout.blocks[index].push(block);
@@ -302,7 +304,8 @@ impl GenerationRun<'_, '_> {
         };
         let preferring = self.windows == WindowPreference::Preferred && item.owner == 0;
         let within = wanted.min(self.problem.aim);
-        let by_time = item.preferred_time.filter(|_| preferring);
+        // Trades keep their own hours, whoever works for the person.
+        let by_time = item.preferred_time.filter(|_| self.windows == WindowPreference::Preferred);
         let by_time = by_time.and_then(|time| axis.by_time.get(&time));
         let mut in_time = None;
         if let Some(pieces) = by_time {

@@ -266,6 +266,7 @@ fn finish_floor(problem: &PlacementProblem<'_>, timing: &NetworkTiming) -> i64 {
         preferred_time: None,
         in_one_piece: false,
         has_own_day: false,
+        keeps_time: false,
     };
     let network = ItemNetwork::from_parts(vec![single], Vec::new());
     let alone = PlacementProblem { network: &network, ..*problem };

@@ -12,7 +12,8 @@ use super::schedule_run::merge_spans;
 use crate::calendar::{RecurrenceRule, WorkCalendar, minute_of, plus_days, resolve_local};
 use planwright_model::{
     AssumptionOrigin, LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType,
-    PlanContext, PlanNode, PreferredTime, RecurrenceFrequency, Roadmap, TaskId, Weekday,
+    PlanContext, PlanNode, PreferredTime, RecurrenceFrequency, Roadmap, ScheduledBlock, TaskId,
+    Weekday,
 };
 
 /// The maximum number of items in a schedule, so that a hostile recurrence cannot exhaust memory.
@@ -51,6 +52,8 @@ pub(super) struct ScheduleItem {
     pub in_one_piece: bool,
     /// Whether it has a day of its own, so that it takes nothing of the hours of its week.
     pub has_own_day: bool,
+    /// Whether it is a habit of minutes that keeps its time whatever events and other plans are there.
+    pub keeps_time: bool,
 }
 
 impl ScheduleItem {
@@ -206,6 +209,14 @@ pub(super) struct NetworkChanges {
 /// Locked spans by node and occurrence.
 type LockedSpans<'a> = HashMap<(&'a TaskId, Option<u32>), Vec<(i64, i64)>>;
 
+/// Returns the time of events and of the person's other plans: what only has a day is put beside them.
+fn times_of_others(request: &ScheduleRequest<'_>) -> Vec<(i64, i64)> {
+    let events = request.events.iter().map(|event| (event.start.at, event.end.at));
+    let others = request.others.iter().filter(|other| !other.block.is_brief_habit());
+    let others = others.map(|other| (other.block.start.at, other.block.end.at));
+    merge_spans(events.chain(others).map(|(start, end)| (minute_of(start), minute_of(end))))
+}
+
 /// Creates the items and links of a roadmap.
 pub(super) struct NetworkBuilder<'a> {
     roadmap: &'a Roadmap,
@@ -253,7 +264,7 @@ impl<'a> NetworkBuilder<'a> {
             least: i64::from(request.context.user_prefs.min_block_minutes.max(1)),
             context: request.context,
             owners: Vec::new(),
-            held: BTreeMap::new(),
+            held: BTreeMap::from([(0, times_of_others(request))]),
         }
     }
 
@@ -364,6 +375,7 @@ impl<'a> NetworkBuilder<'a> {
             in_one_piece: leaf.in_one_piece,
             has_own_day: leaf.has_own_day()
                 && !(leaf.has_proposed_day() && self.has_stated_hours()),
+            keeps_time: false,
         };
         self.obey_dates(leaf, &mut item);
         match self.recurring_node(leaf) {
@@ -478,6 +490,8 @@ impl<'a> NetworkBuilder<'a> {
                     minute_of(self.calendar.day_start(plus_days(date, 1)))
                 },
                 fixed,
+                keeps_time: item.minutes <= ScheduledBlock::BRIEF_MINUTES
+                    && !self.context.own_days_off.contains(&date),
                 locked: self.locked.get(&(&leaf.id, occurrence)).cloned().unwrap_or_default(),
                 ..item.clone()
             });

@@ -163,12 +163,13 @@ impl<'a> TimeAllocation<'a> {
     }
 
     /// Returns whether a span is free of others' time and of our own blocks.
-    pub(super) fn is_free(&self, (from, to): (i64, i64)) -> bool {
-        let clear = |spans: &[(i64, i64)]| {
-            let next = spans.partition_point(|span| span.1 <= from);
-            spans.get(next).is_none_or(|span| span.0 >= to)
-        };
-        clear(self.taken) && clear(&self.own)
+    pub(super) fn is_free(&self, span: (i64, i64)) -> bool {
+        is_clear(self.taken, span) && self.is_free_of_own(span)
+    }
+
+    /// Returns whether a span is free of our own blocks.
+    pub(super) fn is_free_of_own(&self, span: (i64, i64)) -> bool {
+        is_clear(&self.own, span)
     }
 
     /// Returns the earliest free span of a length from a minute to the end of its day.
@@ -343,6 +344,11 @@ impl<'a> TimeAllocation<'a> {
             && (walk.last_day.is_some_and(near)
                 || days.is_some_and(|days| days.iter().any(|used| *used > 0)))
     }
+}
+
+fn is_clear(spans: &[(i64, i64)], (from, to): (i64, i64)) -> bool {
+    let next = spans.partition_point(|span| span.1 <= from);
+    spans.get(next).is_none_or(|span| span.0 >= to)
 }
 
 impl PieceWalk {

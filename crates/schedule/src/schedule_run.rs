@@ -242,7 +242,7 @@ fn taken_spans(
     let others = request
         .others
         .iter()
-        .filter(|other| !moved.contains(&other.block.id))
+        .filter(|other| !moved.contains(&other.block.id) && !other.block.is_brief_habit())
         .map(|other| (other.block.start.at, other.block.end.at));
     let taken = events.chain(others).chain(away).map(|(start, end)| {
         // An end inside a minute occupies all of it.

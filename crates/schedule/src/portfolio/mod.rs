@@ -142,12 +142,12 @@ impl PortfolioProbe<'_> {
 
     fn find_overlaps(&self) -> Vec<PortfolioConflict> {
         let mut found = Vec::new();
-        for block in &self.schedule.blocks {
+        for block in self.schedule.blocks.iter().filter(|block| !block.is_brief_habit()) {
             for event in self.events {
                 let kind = ConflictKind::Hard;
                 found.extend(overlap_conflict(block, kind, &event.title, event.start, event.end));
             }
-            for other in self.others {
+            for other in self.others.iter().filter(|other| !other.block.is_brief_habit()) {
                 let locked = other.block.locked || block.locked;
                 let kind = if locked { ConflictKind::Hard } else { ConflictKind::Soft };
                 found.extend(overlap_conflict(

@@ -1,7 +1,7 @@
 use super::*;
 use planwright_model::{
-    LagBasis, LeverChange, LocalTimeInterval, Recurrence, RecurrenceByDay, RecurrenceFrequency,
-    UnplacedWork, Weekday,
+    LagBasis, LeverChange, LocalTimeInterval, PlanDate, Recurrence, RecurrenceByDay,
+    RecurrenceFrequency, UnplacedWork, Weekday,
 };
 
 fn starts(schedule: &Schedule, id: &str) -> Vec<String> {
@@ -326,4 +326,54 @@ fn the_dates_of_a_group_apply_to_what_is_in_it() {
     let schedule = run(&roadmap, &context);
     assert_eq!(starts(&schedule, "p0.t0"), ["06-10 11:00"]);
     assert_eq!(starts(&schedule, "p1.t0"), ["06-01 09:00"]);
+}
+
+/// An hour of another plan.
+fn other_block(start: &str, occurrence: Option<u32>, minutes: i64) -> OtherBlock {
+    let start = moment(start);
+    let end = start.plus_minutes(minutes);
+    let block = ScheduledBlock {
+        occurrence,
+        estimated_minutes: u32::try_from(minutes).unwrap(),
+        ..ScheduledBlock::new("x", "Something else", start, end, "Europe/Berlin")
+    };
+    OtherBlock { plan: "Another plan".to_owned(), priority_weight: 1.0, block }
+}
+
+#[test]
+fn a_habit_of_minutes_keeps_its_time_beside_other_plans_and_takes_none_of_theirs() {
+    let mut context = context(date(2026, 6, 1));
+    context.constraints.horizon_weeks = Some(1);
+    let daily = |minutes: u32| {
+        let mut roadmap = roadmap(&context, &[&[minutes]]);
+        let at_local = Some(jiff::civil::time(9, 0, 0, 0));
+        let habit = roadmap.nodes.iter_mut().find(|node| node.id.as_str() == "p0.t0").unwrap();
+        habit.recurrence =
+            Some(Recurrence { at_local, ..Recurrence::every(RecurrenceFrequency::Daily) });
+        roadmap
+    };
+    let beside = |roadmap: &Roadmap, others: &[OtherBlock]| {
+        let request = ScheduleRequest { others, ..ScheduleRequest::new(roadmap, &context) };
+        schedule_roadmap(&request).unwrap()
+    };
+    let meeting = [other_block("2026-06-02T08:30:00", None, 120)];
+    assert_eq!(starts(&beside(&daily(5), &meeting), "p0.t0")[1], "06-02 09:00");
+    assert_eq!(starts(&beside(&daily(40), &meeting), "p0.t0")[1], "06-02 10:30");
+    // Work is planned as if the pill of another plan were not there.
+    let pills = [other_block("2026-06-01T09:30:00", Some(1), 5)];
+    let once = roadmap(&context, &[&[90]]);
+    assert_eq!(starts(&beside(&once, &pills), "p0.t0"), starts(&run(&once, &context), "p0.t0"));
+}
+
+#[test]
+fn what_only_has_a_day_is_put_beside_other_plans() {
+    let context = context(date(2026, 6, 1));
+    let mut roadmap = roadmap(&context, &[&[60]]);
+    let task = roadmap.nodes.iter_mut().find(|node| node.id.as_str() == "p0.t0").unwrap();
+    task.fixed_start = Some(PlanDate::on_day(date(2026, 6, 3)));
+    task.in_one_piece = true;
+    let others = [other_block("2026-06-03T09:00:00", None, 120)];
+    let request = ScheduleRequest { others: &others, ..ScheduleRequest::new(&roadmap, &context) };
+    let schedule = schedule_roadmap(&request).unwrap();
+    assert_eq!(starts(&schedule, "p0.t0"), ["06-03 11:00"]);
 }

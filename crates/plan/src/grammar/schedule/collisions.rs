@@ -31,12 +31,15 @@ struct BusySpan<'a> {
     title: &'a str,
     /// Whose time it takes; `None` is the person's.
     owner: Option<&'a str>,
+    /// A habit of minutes is done beside meetings and other plans.
+    brief: bool,
 }
 
 fn busy_span_of_block(block: &ScheduledBlock, own: Option<usize>) -> BusySpan<'_> {
     let ScheduledBlock { start, end, title, locked, .. } = block;
     let fixed = *locked || own.is_none();
-    BusySpan { start: *start, end: end.at, own, fixed, title, owner: None }
+    let brief = block.is_brief_habit();
+    BusySpan { start: *start, end: end.at, own, fixed, title, owner: None, brief }
 }
 
 /// Returns all spans that must not overlap, ordered by start. Leaves with shared resources may run in parallel.
@@ -65,8 +68,9 @@ fn busy_spans<'a>(scope: &RuleScope<'a>, schedule: &'a Schedule) -> Vec<BusySpan
         fixed: true,
         title: &event.title,
         owner: None,
+        brief: false,
     }));
-    let locked = around.other_blocks.iter().filter(|block| block.locked);
+    let locked = around.other_blocks.iter().filter(|block| block.locked && !block.is_brief_habit());
     taken.extend(locked.map(|block| busy_span_of_block(block, None)));
     taken.retain(|one| one.end > one.start.at);
     taken.sort_by_key(|one| (one.start.at, !one.fixed));
@@ -85,7 +89,7 @@ pub(crate) fn find_collisions<'a>(
         // Two people may work at the same time.
         let (own_last, fixed_last) = last_of.entry(one.owner).or_default();
         let running = |last: Option<BusySpan<'a>>| last.filter(|last| last.end > one.start.at);
-        let outside = running(*fixed_last).filter(|_| one.own.is_some());
+        let outside = running(*fixed_last).filter(|_| one.own.is_some() && !one.brief);
         if let Some(other) = running(*own_last).or(outside) {
             found.extend(collision_between(one, other));
         }
@@ -131,10 +135,11 @@ pub(super) fn check_other_plans(
     let mut others: Vec<&ScheduledBlock> =
         scope.plan.surroundings.other_blocks.iter().filter(|block| !block.locked).collect();
     others.sort_by_key(|block| block.start.at);
+    others.retain(|block| !block.is_brief_habit());
     let own = |block: &&ScheduledBlock| {
         scope.tree.get(&block.plan_node_id).is_none_or(|node| node.other_owner().is_none())
     };
-    for block in schedule.blocks.iter().filter(own) {
+    for block in schedule.blocks.iter().filter(own).filter(|block| !block.is_brief_habit()) {
         let before = others.partition_point(|other| other.start.at < block.end.at);
         if let Some(other) = others[..before].iter().find(|other| other.overlaps(block)) {
             let ids = [block.plan_node_id.clone()];

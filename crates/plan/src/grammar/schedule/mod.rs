@@ -178,7 +178,7 @@ fn check_full_weeks(
     found: &mut Vec<Violation>,
 ) {
     let weeks = full_weeks(scope.context(), schedule);
-    let crowded = timing.and_then(|timing| timing.crowded_finish(scope.context(), schedule));
+    let crowded = timing.and_then(|timing| timing.crowded_finish(scope, schedule));
     if let Some(week) = crowded.filter(|week| weeks.iter().all(|(full, _)| full != week)) {
         let named = describe_week(week);
         let mut near = rule_violation("G409", [], &[("w", &*named)]);

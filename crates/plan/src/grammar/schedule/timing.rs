@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use planwright_model::{
-    IsoWeek, LinkKind, NodeDependency, PlanContext, PlanNode, Schedule, TaskId, Violation,
-};
+use planwright_model::{IsoWeek, LinkKind, NodeDependency, PlanNode, Schedule, TaskId, Violation};
 use planwright_schedule::calendar::{LinkBound, WorkCalendar, WorkSpan};
 
 use super::super::artifacts::{RuleScope, display_title_of};
@@ -106,14 +104,22 @@ impl<'a> ScheduleTiming<'a> {
             .reduce(join_spans)
     }
 
-    /// Returns the week of the last finish, if it leaves less slack before the deadline than the strategy requires.
+    /// Returns the week of the last finish, if it leaves less slack before the deadline than the strategy requires. What
+    /// repeats until the end, or has a date of its own, is there whenever the rest is done.
     pub(super) fn crowded_finish(
         &self,
-        context: &PlanContext,
+        scope: &RuleScope<'_>,
         schedule: &Schedule,
     ) -> Option<IsoWeek> {
+        let context = scope.context();
         let deadline = context.constraints.deadline?;
-        let finish = schedule.finish_time()?;
+        let open = schedule.blocks.iter().filter(|block| {
+            let node = scope.tree.get(&block.plan_node_id);
+            let dated =
+                node.is_some_and(|node| node.fixed_start.is_some() || node.not_before.is_some());
+            block.occurrence.is_none() && !dated
+        });
+        let finish = open.map(|block| block.end).max()?;
         let horizon = self.calendar.working_between(schedule.horizon_start.at, deadline.at);
         let free = self.calendar.working_between(finish.at, deadline.at);
         let wanted = context.strategy_profile.buffer_ratio * horizon as f64;
