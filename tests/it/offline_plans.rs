@@ -203,6 +203,28 @@ fn a_launch_in_six_weeks_is_in_its_sixth_week() {
 }
 
 #[test]
+fn a_full_calendar_takes_a_small_habit_and_no_plan_ends_in_errors() {
+    let place = Place::new();
+    for goal in [
+        "open a coffee shop next year",
+        "transform our company into a platform organisation",
+        "migrate our billing service from PHP to Go without downtime",
+    ] {
+        let printed = print_plan(&place, goal, &["--yes"]);
+        assert_eq!(printed.code, 0, "{goal}: {}", printed.err);
+    }
+    let habit = print_plan(&place, "take medication every day at 8", &["--yes"]);
+    assert_eq!(habit.code, 0, "{}", habit.err);
+    assert!(!habit.out.contains("instead of 08:00"), "{}", habit.out);
+    assert!(habit.out.contains(" 08:00 "), "{}", habit.out);
+    // The usual dates of the steps are taken already: they come later, and the plan says which.
+    let goal = "find a daycare place by September";
+    let printed = print_plan(&place, goal, &["--yes"]);
+    assert!(!printed.err.contains("The schedule has errors"), "{}", printed.err);
+    assert!(!printed.out.contains("Clashes with"), "{}", printed.out);
+}
+
+#[test]
 fn what_no_plan_can_use_is_named_and_asked_for() {
     let place = Place::new();
     let by = "By when should it be done?";

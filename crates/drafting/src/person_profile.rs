@@ -42,7 +42,8 @@ impl PersonProfile {
         if let Some(country) = self.days_off.country {
             remember(&mut context, HOLIDAYS, format!("public holidays in {}", country.name()));
         }
-        context.calendar.days_off = self.days_off.dates(start, YEARS);
+        // A plan may start a day earlier than drafted: today, unless that is a holiday.
+        context.calendar.days_off = self.days_off.dates(start.yesterday().unwrap_or(start), YEARS);
         context.calendar.country = self.days_off.country.map(|country| country.code().to_owned());
         context.constraints.all_plans_weekly_minutes = self.weekly_minutes;
         if let Some(mode) = read_strategy(goal).or(self.strategy) {

@@ -14,10 +14,11 @@ use planwright_model::agent_conversation::{PromptSource, RequestReport, TURN_PUR
 use planwright_model::catch_up::{OpenWork, TaskOccurrence};
 use planwright_model::event::{AgentEvent, PlanSketch, PlanningEvent, RevisedDraft};
 use planwright_model::{
-    AdaptationLogEntry, ApprovalTarget, Comment, EscalationReason, InteractionPolicy,
-    PatternChoice, PauseKind, PlanContext, PlanCounters, PlanDrafter, PlanEffect, PlanLimits,
-    PlanOutline, PlanQuestion, PlanState, PlanningPosition, PlanningToolName, PolicyOverride,
-    Roadmap, RunCap, Schedule, Stage, StageAssessment, TaskId, Violation,
+    AdaptationLogEntry, ApprovalTarget, AssumptionOrigin, Comment, EscalationReason,
+    InteractionPolicy, PatternChoice, PauseKind, PlanContext, PlanCounters, PlanDrafter,
+    PlanEffect, PlanLimits, PlanOutline, PlanQuestion, PlanState, PlanningPosition,
+    PlanningToolName, PolicyOverride, Roadmap, RunCap, Schedule, Stage, StageAssessment, TaskId,
+    Violation,
 };
 use planwright_plan::confidence::{
     ConfidenceEvidence, ConfidenceSentence, DraftAuthor, describe_confidence,
@@ -218,8 +219,18 @@ impl PlanningSlice {
             } else {
                 DraftAuthor::SmallModel
             },
+            is_day_assumed: self.is_day_assumed(),
             assessments: &self.judgements,
         })
+    }
+
+    /// Whether the built-in planner chose the day that the dates count from.
+    fn is_day_assumed(&self) -> bool {
+        let context = self.outline.as_deref().map(|outline| &outline.plan_context);
+        // What is due by a day has that day from the person.
+        let open = context.filter(|context| context.constraints.deadline.is_none());
+        let day = open.and_then(|context| context.find_assumption("day"));
+        day.is_some_and(|day| day.origin == AssumptionOrigin::Template)
     }
 
     /// What the plan breaks of what was said, as it was last checked.

@@ -204,12 +204,24 @@ fn finish_instance(
     planned
 }
 
+/// Returns whether the day that the dates count from is only an example: the goal names neither it nor a time for it.
+fn has_example_day(inputs: InstanceInputs<'_>) -> bool {
+    let assumed = |found: &planwright_model::Assumption| {
+        found.origin == planwright_model::AssumptionOrigin::Template
+    };
+    inputs.goal.last_day().is_none()
+        && inputs.goal.horizon_weeks.is_none()
+        && inputs.context.find_assumption(facts::DAY).is_some_and(assumed)
+}
+
 /// Returns how much waiting times shrink. The weeks of a training stay weeks.
 pub(super) fn lead_scale(inputs: InstanceInputs<'_>, planned: &BlueprintInstance) -> f64 {
     match inputs.blueprint.sizing {
         BlueprintSizing::Training => 1.0,
         // A span that nobody stated gives way before a waiting time does.
         BlueprintSizing::Tasks if facts::can_lengthen_span(inputs.context, inputs.blueprint) => 1.0,
+        // So does a day that is only an example.
+        BlueprintSizing::Tasks if has_example_day(inputs) => 1.0,
         BlueprintSizing::Tasks => {
             let most = AnchorCalendar::new(inputs).lead_ratio();
             pacing::fit_waiting_times(planned, &inputs.span, most)

@@ -39,4 +39,5 @@ pub use questions::ContextQuestion;
 pub use redraft::{GoalRedraft, redraft_goal};
 pub use roadmap::{RoadmapDraft, RoadmapPreferences, build_roadmap};
 pub(crate) use stated_days::HOLIDAYS;
+pub use stated_days::waits_for_its_day;
 pub use usual_hours::{RoomierContext, roomier_contexts};

@@ -21,6 +21,11 @@ const MAX_ROUNDS: usize = 12;
 /// The steps in which waiting times are shortened, in percent.
 const WAIT_STEPS: [u32; 6] = [100, 75, 50, 30, 15, 0];
 
+/// The share of a kind's own time from which its waits are not what makes a plan too long.
+const NEARLY_USUAL: f64 = 0.75;
+/// The share of waiting times that is left where cutting them helps nothing.
+const LEAST_WAITS: f64 = 0.4;
+
 /// Moves due dates that the hours cannot meet: a kind's lead times are habits, and the hours are the person's.
 /// Nothing moves past the day of the plan; what does not fit before that is for the person to decide.
 pub(super) fn relax_due_dates(plan: &mut BlueprintInstance, span: &PlanSpan, scale: f64) {
@@ -63,7 +68,12 @@ pub(super) fn fit_waiting_times(plan: &BlueprintInstance, span: &PlanSpan, most:
     let fits = |scale: &f64| last_finish(plan, span, *scale) <= room;
     let steps = WAIT_STEPS.into_iter().map(|percent| most * f64::from(percent) / 100.0);
     let mut steps = steps.collect::<Vec<f64>>().into_iter();
-    steps.find(fits).unwrap_or(if last_finish(plan, span, most) > room * 2.0 { most } else { 0.0 })
+    if let Some(found) = steps.find(fits) {
+        // With nearly the usual time it is the work that takes long, and not the answers.
+        return if most >= NEARLY_USUAL { found.max(most * LEAST_WAITS) } else { found };
+    }
+    // Where the work itself takes too long, others still need some days for their answers.
+    if last_finish(plan, span, most) > room * 2.0 { most } else { most * LEAST_WAITS }
 }
 
 /// Returns the days after the start at which everything is finished.

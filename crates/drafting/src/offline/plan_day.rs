@@ -7,7 +7,7 @@ use planwright_model::{PlanCalendar, PlanContext, PreferredTime, Weekday};
 
 use super::blueprint::{Blueprint, BlueprintPreference, BlueprintSizing, CalendarSpan};
 use super::goal::{Goal, GoalDay};
-use super::instance::{add_days, days_between, event_length};
+use super::instance::{add_days, days_between, event_length, usual_lead};
 
 /// The days before which a suitable day is looked for first: "in the sixth week" stays in that week.
 const WEEK: i64 = 7;
@@ -34,7 +34,9 @@ pub(super) fn assume_day(goal: &Goal, file: &Blueprint, context: &PlanContext) -
         let middle = add_days(first, i64::from(days_between(first, to) / 2));
         return days.nearest(middle, first, to);
     }
-    let weeks = context.constraints.horizon_weeks.unwrap_or(*file.weeks.get_ref());
+    // A day that nobody stated leaves the time that the kind's own dates need.
+    let usual = usual_lead(file).div_ceil(7).clamp(1, 520) as u16;
+    let weeks = context.constraints.horizon_weeks.unwrap_or(usual);
     let last = goal.deadline.unwrap_or_else(|| add_days(start, i64::from(weeks) * 7 - 1));
     let stated = goal.deadline.is_some() || goal.horizon_weeks.is_some();
     // A training ends with its day; only rest comes after it. What is made ready by a day is ready on it.
@@ -133,6 +135,7 @@ impl<'a> DayFilter<'a> {
             Some(PreferredTime::EveningsAndWeekends) => together || is_on_weekend(file),
             _ => file.subtype.get_ref() == "training_arc",
         };
+        let on_weekend = on_weekend && !is_in_office(file);
         let on_sunday = file.sizing == BlueprintSizing::Training;
         let in_a_row = length <= WORKING_WEEK && !on_weekend;
         let length = if in_a_row { i64::from(length) } else { 1 };
@@ -191,6 +194,14 @@ impl<'a> DayFilter<'a> {
         });
         found.unwrap_or(wanted)
     }
+}
+
+/// Returns whether somebody with office hours is needed on the day itself: schools do not begin on Saturdays.
+fn is_in_office(file: &Blueprint) -> bool {
+    file.all_tasks().iter().any(|task| {
+        task.prefer == Some(BlueprintPreference::OfficeHours)
+            && task.at.as_ref().is_some_and(|at| at.get_ref().days == 0)
+    })
 }
 
 /// Returns whether a file wants the day itself on a weekend.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use planwright_model::{
-    NodeDependency, NodeTree, NodeType, PatternSpec, PatternType, PlanNode, PlanOutline, Roadmap,
-    RoadmapContext, RoadmapOption, TaskId,
+    NodeDependency, NodeTree, NodeType, PatternSpec, PatternType, PlanContext, PlanNode,
+    PlanOutline, Roadmap, RoadmapContext, RoadmapOption, TaskId,
 };
 
 use planwright_text::units::format_planned;
@@ -15,7 +15,7 @@ use super::goal::Goal;
 use super::instance::{self, BlueprintInstance, InstanceInputs, InstanceLink, bridge_links};
 use super::options::{self, OptionInputs, PlanApproach};
 use super::span::{self, PlanSpan};
-use super::{estimate, extra_steps, facts, two_halves};
+use super::{estimate, extra_steps, facts, stated_days, two_halves};
 use planwright_plan::{critical_path as critical, sizing};
 
 /// The caller's preferences for the roadmap.
@@ -85,7 +85,8 @@ pub fn build_roadmap(
     let scale = file.map_or(1.0, |_| draft::lead_scale(inputs, &plan));
     let basis = RoadmapBasis { outline, spec: &spec, file, span: size, plan, scale };
     let variants = build_variants(&basis);
-    let chosen = preferences.approach.unwrap_or_else(|| choose_approach(&variants, size));
+    let chosen =
+        preferences.approach.unwrap_or_else(|| choose_approach(&variants, day_room(context, size)));
     let chosen = if variants.iter().any(|variant| variant.approach == chosen) {
         chosen
     } else {
@@ -110,10 +111,26 @@ fn build_variants(basis: &RoadmapBasis<'_>) -> Vec<RoadmapVariant> {
     all.into_iter().filter(differs).collect()
 }
 
-/// Returns balanced unless its effort exceeds the capacity of the horizon and there is a lean way.
-fn choose_approach(variants: &[RoadmapVariant], size: PlanSpan) -> PlanApproach {
+/// The work of a day that is long, but not longer than a person has.
+const LONG_DAY: u32 = 8 * 60;
+/// A plan of more days has its usual hours.
+const OPENED_SPAN: u32 = 2;
+
+/// Returns the minutes that there are: of one or two days that were opened from morning to night no more than a person
+/// works on a long day.
+fn day_room(context: &PlanContext, size: PlanSpan) -> u32 {
+    let opened = context.find_assumption(stated_days::OPENED_DAYS).is_some();
+    if opened && size.days <= OPENED_SPAN {
+        size.capacity.min(size.days * LONG_DAY)
+    } else {
+        size.capacity
+    }
+}
+
+/// Returns balanced unless its effort exceeds the minutes that there are and there is a lean way.
+fn choose_approach(variants: &[RoadmapVariant], room: u32) -> PlanApproach {
     let too_much = variants.first().is_some_and(|first| {
-        first.effort.likely().saturating_sub(own_day_minutes(&first.nodes)) > size.capacity
+        first.effort.likely().saturating_sub(own_day_minutes(&first.nodes)) > room
     });
     if too_much { PlanApproach::Lean } else { PlanApproach::Balanced }
 }

@@ -84,12 +84,12 @@ pub(super) fn open_stated_days(context: &mut PlanContext, goal: &Goal, file: Opt
         (Some(days), _) => days,
         (None, Some(by)) => (by, by),
         (None, None) => {
-            open_last_days(context, goal);
+            open_last_days(context, goal, file);
             return;
         }
     };
     let opened: Vec<Date> = first.series(1.day()).take_while(|day| *day <= last).collect();
-    open_days(context, goal, &opened);
+    open_days(context, goal, file, &opened);
 }
 
 /// Starts the work of a window when the window comes, with the time before it that the kind needs: "in the last week of
@@ -170,28 +170,50 @@ fn open_near_days(context: &mut PlanContext, goal: &Goal, last: Date) -> bool {
     }
     let start = context.constraints.start;
     let all_day = LocalTimeInterval::new(time(8, 0, 0, 0), time(22, 0, 0, 0));
-    for day in start.series(1.day()).take_while(|day| *day <= last) {
-        context.calendar.extra_working.entry(day).or_insert_with(|| vec![all_day]);
+    let rests =
+        |day: &Date| *day != last && (is_feast(*day) || context.calendar.days_off.contains(day));
+    let opened: Vec<Date> =
+        start.series(1.day()).take_while(|day| *day <= last).filter(|day| !rests(day)).collect();
+    for day in &opened {
+        context.calendar.extra_working.entry(*day).or_insert_with(|| vec![all_day]);
     }
-    let days = format_date_range(start, last, goal.read_on);
+    let first = opened.first().copied().unwrap_or(last);
+    let days = format_date_range(first, last, goal.read_on);
     let times = format_time_range(all_day.start, all_day.end);
     facts::add_assumption(context, OPENED_DAYS, &format!("{days} {times}"), None);
     true
 }
 
 /// Opens the days until the end if there are no hours at all before it: a Friday evening with work until Sunday.
-fn open_last_days(context: &mut PlanContext, goal: &Goal) {
+fn open_last_days(context: &mut PlanContext, goal: &Goal, file: Option<&Blueprint>) {
     let start = context.constraints.start;
     let Some(last) = goal.last_day().filter(|last| days_between(start, *last) <= MAX_WINDOW) else {
         return;
     };
     let days: Vec<Date> = start.series(1.day()).take_while(|day| *day <= last).collect();
     if days.iter().all(|day| !context.calendar.has_hours_on(*day)) {
-        open_days(context, goal, &days);
+        open_days(context, goal, file, &days);
     }
 }
 
-fn open_days(context: &mut PlanContext, goal: &Goal, days: &[Date]) {
+/// The hours that office work may go on after its usual end: nobody reviews or answers at ten at night.
+const OVERTIME_HOURS: i64 = 3;
+
+/// Ends the hours of an office day in the early evening.
+fn close_office(
+    hours: Vec<LocalTimeInterval>,
+    usual: &[LocalTimeInterval],
+) -> Vec<LocalTimeInterval> {
+    let Some(end) = usual.last().map(|span| span.end) else { return hours };
+    let last = end.checked_add(OVERTIME_HOURS.hours()).unwrap_or(LATE).max(end);
+    let cut = hours.into_iter().map(|span| LocalTimeInterval::new(span.start, span.end.min(last)));
+    cut.filter(|span| span.start < span.end).collect()
+}
+
+fn open_days(context: &mut PlanContext, goal: &Goal, file: Option<&Blueprint>, days: &[Date]) {
+    let late_part = matches!(goal.day_part, Some(DayPart::Evening));
+    let in_office = file.is_some_and(|file| !super::usual_hours::is_private(file) && !file.small);
+    let in_office = in_office && !late_part;
     let mut told: Vec<String> = Vec::new();
     for day in days {
         if context.calendar.extra_working.contains_key(day) {
@@ -199,6 +221,7 @@ fn open_days(context: &mut PlanContext, goal: &Goal, days: &[Date]) {
         }
         let usual = context.calendar.hours_on(*day).to_vec();
         let hours = wanted_hours(&context.calendar, goal, *day, &usual);
+        let hours = if in_office { close_office(hours, &usual) } else { hours };
         if hours == usual {
             continue;
         }
@@ -235,6 +258,10 @@ fn wanted_hours(
         None if is_today => vec![LocalTimeInterval::new(usual_start, LATE)],
         None if !usual.is_empty() => usual.to_vec(),
         None => {
+            let same = calendar.working.get(&Weekday::from_date(day));
+            if let Some(hours) = same.filter(|hours| !hours.is_empty()) {
+                return hours.clone();
+            }
             let other = calendar.working.values().find(|hours| !hours.is_empty()).cloned();
             other.unwrap_or_else(|| PlanCalendar::new("UTC").working[&Weekday::Mon].clone())
         }
@@ -286,6 +313,21 @@ pub(super) fn keep_to_stated_days(
     true
 }
 
+/// Whether a day is one of the two on which everybody rests.
+fn is_feast(day: Date) -> bool {
+    matches!((day.month(), day.day()), (12, 25) | (1, 1))
+}
+
+/// Returns whether a plan begins on a day that the goal names: "this weekend" is not the evening before. Nor does work
+/// begin on a feast.
+pub fn waits_for_its_day(context: &PlanContext, today: Date) -> bool {
+    let goal = facts::read_goal(context, today);
+    let named = stated_days(&goal).is_some_and(|(first, _)| {
+        first > today && context.constraints.start == first && !goal.contains_any(&FINISHING)
+    });
+    named || is_feast(today)
+}
+
 /// Whether nobody works on a day by custom: between Christmas Eve and New Year's Day.
 fn is_customary(day: Date) -> bool {
     matches!((day.month(), day.day()), (12, 24..=31) | (1, 1))
@@ -321,7 +363,7 @@ pub(super) fn fill_days_off(context: &mut PlanContext, goal: &Goal, file: &Bluep
     let own = context.calendar.days_off.iter().any(|day| is_customary(*day));
     let named =
         goal.last_day().or(size.day).is_some_and(is_customary) || is_customary(start) || own;
-    let rests = |day: &Date| !named || matches!((day.month(), day.day()), (12, 25) | (1, 1));
+    let rests = |day: &Date| !named || is_feast(*day);
     let years = start.year()..=end.year();
     let free: Vec<Date> = years
         .flat_map(|year| customary_days(file, year))

@@ -174,6 +174,41 @@ fn errands_to_offices_are_in_office_hours() {
 }
 
 #[test]
+fn nothing_is_bought_in_a_shop_on_a_sunday() {
+    let mut broken = Vec::new();
+    for (file, plan) in &*PLANS {
+        for block in blocks(plan).iter().filter(|block| block.occurrence.is_none()) {
+            let node = node(plan, &block.plan_node_id);
+            let day = block.start.local_date();
+            let sunday = Weekday::from_date(day) == Weekday::Sun;
+            let buys = node.title.starts_with("Buy ") || node.title.starts_with("Shop ");
+            if sunday && buys {
+                broken.push(format!("{}: {} {day}", file.name, node.title));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn trades_come_on_working_days() {
+    let mut broken = Vec::new();
+    for (file, plan) in &*PLANS {
+        for block in blocks(plan).iter().filter(|block| block.occurrence.is_none()) {
+            let node = node(plan, &block.plan_node_id);
+            let weekend = Weekday::from_date(block.start.local_date()) >= Weekday::Sat;
+            let trade = ["contractor", "plumber", "tiler", "installers", "electrician"]
+                .iter()
+                .any(|trade| node.owner.contains(trade));
+            if weekend && trade && !node.has_own_day() {
+                broken.push(format!("{}: {}", file.name, node.title));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
 fn a_plain_goal_of_every_kind_is_planned_without_errors() {
     let mut broken = Vec::new();
     // Each kind on one of these days; plans differ in weekdays and holidays.

@@ -6,11 +6,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Planner, StageResult, relax, trace};
 use planwright_drafting::controller::ControllerOutcome;
-use planwright_drafting::offline::{RoomierContext, roomier_contexts};
+use planwright_drafting::offline::{RoomierContext, roomier_contexts, waits_for_its_day};
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{
-    AdaptationAction, AdaptationLogEntry, AssumptionOrigin, NodeOrigin, PlanContext, PlanDrafter,
-    PlanningToolName, Roadmap, Schedule, Severity, Stage,
+    AdaptationAction, AdaptationLogEntry, AssumptionOrigin, NodeOrigin, PlanContext, PlanDate,
+    PlanDrafter, PlanningToolName, Roadmap, Schedule, Severity, Stage,
 };
 use planwright_plan::grammar::{repair_stage, validate_stage};
 use planwright_schedule::calendar::WorkCalendar;
@@ -18,6 +18,7 @@ use planwright_schedule::{
     DraftScheduleRequest, ScheduleError, describe_moved_times, next_start, schedule_draft,
 };
 use planwright_state::PlanningSlice;
+use planwright_text::dates::format_date;
 
 impl Planner {
     pub(super) fn draft_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
@@ -71,13 +72,23 @@ impl Planner {
                 work.with_event(PlanningEvent::ContextSet { context: Arc::new(context.clone()) });
         }
         match self.schedule_beside_others(talk, &roadmap, &context, now) {
-            Ok((made, roomier)) => {
+            Ok(BesideOthers { schedule: made, roomier, later }) => {
                 if let Some(roomier) = roomier {
                     work = work
                         .with_event(PlanningEvent::ContextSet {
                             context: Arc::new(roomier.context),
                         })
                         .with_event(PlanningEvent::Said { text: roomier.summary });
+                }
+                if let Some(LaterSteps { roadmap: changed, summary }) = later {
+                    roadmap = changed.clone();
+                    work = work
+                        .with_event(PlanningEvent::RoadmapDrafted {
+                            roadmap: Arc::new(changed),
+                            by: PlanDrafter::Offline,
+                            self_score: talk.self_scores.get(&Stage::Roadmap).copied(),
+                        })
+                        .with_event(PlanningEvent::Said { text: summary });
                 }
                 let told = vec![format!("{} blocks", made.blocks.len())];
                 let events = self.calendar.current_events();
@@ -121,6 +132,9 @@ impl Planner {
         if !assumed || context.constraints.start != tomorrow || !(small || soon) {
             return None;
         }
+        if waits_for_its_day(context, today) {
+            return None;
+        }
         let calendar = WorkCalendar::from_plan(&context.calendar, today).ok()?;
         let left = calendar.working_between(first_start(now), calendar.day_start(tomorrow));
         (left >= LEAST_MINUTES).then(|| {
@@ -141,19 +155,36 @@ impl Planner {
         roadmap: &Roadmap,
         context: &PlanContext,
         now: Timestamp,
-    ) -> Result<(Schedule, Option<RoomierContext>), ScheduleError> {
-        let made = self.schedule_open_work(talk, roadmap, context, now)?;
-        let broken = self.count_broken_rules(talk, roadmap, context, &made);
+    ) -> Result<BesideOthers, ScheduleError> {
+        let schedule = self.schedule_open_work(talk, roadmap, context, now)?;
+        let made = BesideOthers { schedule, roomier: None, later: None };
+        let broken = self.count_broken_rules(talk, roadmap, context, &made.schedule);
         if self.others.is_empty() || broken == 0 {
-            return Ok((made, None));
+            return Ok(made);
         }
         for roomier in roomier_contexts(context) {
-            let later = self.schedule_open_work(talk, roadmap, &roomier.context, now)?;
-            if self.count_broken_rules(talk, roadmap, &roomier.context, &later) == 0 {
-                return Ok((later, Some(roomier)));
+            let schedule = self.schedule_open_work(talk, roadmap, &roomier.context, now)?;
+            if self.count_broken_rules(talk, roadmap, &roomier.context, &schedule) == 0 {
+                return Ok(BesideOthers { schedule, roomier: Some(roomier), later: None });
             }
         }
-        Ok((made, None))
+        Ok(self.accept_later_steps(talk, roadmap, context, made))
+    }
+
+    /// Lets steps be later than usual if the person's other plans fill the time before: the dates by which a kind wants
+    /// them are habits. What the person stated is not touched.
+    fn accept_later_steps(
+        &self,
+        talk: &PlanningSlice,
+        roadmap: &Roadmap,
+        context: &PlanContext,
+        made: BesideOthers,
+    ) -> BesideOthers {
+        let Some(later) = later_steps(roadmap, &made.schedule, context) else { return made };
+        match self.count_broken_rules(talk, &later.roadmap, context, &made.schedule) {
+            0 => BesideOthers { later: Some(later), ..made },
+            _ => made,
+        }
     }
 
     /// Counts what a person would have to fix in a schedule.
@@ -270,4 +301,49 @@ fn automatic_relaxation(talk: &PlanningSlice) -> Option<relax::RelaxedPlan> {
         relaxation.changes.len() == 1 && !relax::touches_stated_limits(talk, relaxation)
     })?;
     relax::apply_relaxation(talk, first)
+}
+
+/// A schedule beside the person's other plans, and what gave way for it.
+struct BesideOthers {
+    schedule: Schedule,
+    roomier: Option<RoomierContext>,
+    later: Option<LaterSteps>,
+}
+
+/// Steps that come later than usual.
+struct LaterSteps {
+    roadmap: Roadmap,
+    /// Which, in a sentence.
+    summary: String,
+}
+
+/// The steps that are named when others come later than usual.
+const NAMED_STEPS: usize = 3;
+
+/// Moves the dates by which steps are due to when the schedule has them. Returns nothing if none is late.
+fn later_steps(
+    roadmap: &Roadmap,
+    schedule: &Schedule,
+    context: &PlanContext,
+) -> Option<LaterSteps> {
+    let mut changed = roadmap.clone();
+    let mut told: Vec<String> = Vec::new();
+    let day = |date| format_date(date, context.constraints.start);
+    for node in &mut changed.nodes {
+        let ends = schedule.blocks_for_node(&node.id).filter(|block| block.occurrence.is_none());
+        let last = ends.map(|block| block.end.local_date()).max();
+        let Some((due, last)) = node.due.zip(last).filter(|(due, last)| last > &due.day) else {
+            continue;
+        };
+        told.push(format!("\"{}\" on {} instead of by {}", node.title, day(last), day(due.day)));
+        node.due = Some(PlanDate::on_day(last));
+    }
+    let more = told.len().saturating_sub(NAMED_STEPS);
+    let named = told.iter().take(NAMED_STEPS).cloned().collect::<Vec<String>>().join(", ");
+    let others = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let summary = format!(
+        "Your other plans fill the time before, so some steps are later than usual: {named}{others}. For earlier dates \
+         give this plan more hours, such as \"weekends too\", or move steps of another plan."
+    );
+    (!told.is_empty()).then_some(LaterSteps { roadmap: changed, summary })
 }

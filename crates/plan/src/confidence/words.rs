@@ -53,6 +53,8 @@ pub struct ConfidenceEvidence<'a> {
     /// Whether the person chose or approved the kind of plan.
     pub kind_confirmed: bool,
     pub drafted_by: DraftAuthor,
+    /// Whether every date counts from a day that nobody stated.
+    pub is_day_assumed: bool,
     pub assessments: &'a BTreeMap<Stage, StageAssessment>,
 }
 
@@ -71,6 +73,10 @@ pub fn describe_confidence(evidence: &ConfidenceEvidence<'_>) -> Option<Confiden
     parts.extend(evidence.pattern.map(|choice| judge_kind(choice, evidence)));
     if evidence.drafted_by == DraftAuthor::SmallModel {
         let reason = "a small model drafted it; please check the steps".to_owned();
+        parts.push((ConfidenceLevel::FairlySure, reason));
+    }
+    if evidence.is_day_assumed {
+        let reason = "the day that every date counts from is assumed".to_owned();
         parts.push((ConfidenceLevel::FairlySure, reason));
     }
     for assessment in evidence.assessments.values() {
@@ -246,6 +252,7 @@ mod tests {
             pattern: Some(choice),
             kind_confirmed: false,
             drafted_by: DraftAuthor::BuiltInPlanner,
+            is_day_assumed: false,
             assessments: &assessments,
         };
         describe_confidence(&evidence).unwrap().to_string()
@@ -296,6 +303,7 @@ mod tests {
             pattern: Some(&launch),
             kind_confirmed: false,
             drafted_by,
+            is_day_assumed: false,
             assessments: &assessments,
         };
         let said = |author| describe_confidence(&evidence(author)).unwrap().to_string();
@@ -317,12 +325,18 @@ mod tests {
             pattern: Some(&generic),
             kind_confirmed: true,
             drafted_by: DraftAuthor::BuiltInPlanner,
+            is_day_assumed: false,
             assessments: &assessments,
         };
         let found = describe_confidence(&evidence).unwrap();
         assert_eq!(
             found.to_string(),
             "Sure: you chose the kind, project, and every date fits your hours."
+        );
+        let dated = ConfidenceEvidence { is_day_assumed: true, ..evidence };
+        assert_eq!(
+            describe_confidence(&dated).unwrap().to_string(),
+            "Fairly sure: the day that every date counts from is assumed."
         );
         let nothing = BTreeMap::new();
         let none = ConfidenceEvidence { pattern: None, assessments: &nothing, ..evidence };

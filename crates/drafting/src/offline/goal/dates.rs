@@ -603,10 +603,14 @@ pub(super) fn named_holiday(
     }
 }
 
-/// Returns what "next Saturday" means: the coming one if it is at least two days away, else the one after.
+/// A day of the week that is nearer than this is "this Saturday", or "tomorrow".
+const NEXT_DAYS: i32 = 3;
+
+/// Returns what "next Saturday" means: the coming one if it is at least three days away, else the one after. On a Thursday
+/// the coming one is "this Saturday".
 fn next_named_weekday(today: Date, day: Weekday) -> Option<Date> {
     let ahead = i32::from(today.weekday().until(day));
-    today.checked_add(if ahead < 2 { ahead + 7 } else { ahead }.days()).ok()
+    today.checked_add(if ahead < NEXT_DAYS { ahead + 7 } else { ahead }.days()).ok()
 }
 
 /// Returns today if it is such a weekday, or the next one.
@@ -712,11 +716,14 @@ mod tests {
     }
 
     #[test]
-    fn next_saturday_is_the_coming_one_unless_it_is_tomorrow() {
+    fn next_saturday_is_the_coming_one_unless_it_is_very_near() {
         let tuesday = date(2026, 11, 17);
         let day = |text: &str, today| read_on(text, today).unwrap();
         assert_eq!(day("next Saturday", tuesday), DateReading::Day(date(2026, 11, 21)));
         assert_eq!(day("this Saturday", tuesday), DateReading::Day(date(2026, 11, 21)));
+        let thursday = date(2026, 11, 19);
+        assert_eq!(day("next Saturday", thursday), DateReading::Day(date(2026, 11, 28)));
+        assert_eq!(day("this Saturday", thursday), DateReading::Day(date(2026, 11, 21)));
         let friday = date(2026, 11, 20);
         assert_eq!(day("next Saturday", friday), DateReading::Day(date(2026, 11, 28)));
         assert_eq!(day("this Saturday", friday), DateReading::Day(date(2026, 11, 21)));

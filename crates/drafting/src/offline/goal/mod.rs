@@ -239,6 +239,7 @@ impl Goal {
             }
         });
         goal.read_dates(&mut words, at);
+        goal.take_day_of_rhythm(&mut words);
         goal.read_event_days(&mut words);
         goal.read_horizon(&mut words, today.date);
         goal.note(&mut words, GoalPhraseKind::Occurrence, Self::read_occurrence);

@@ -8,6 +8,7 @@ use std::ops::Range;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
+use super::cadence::CadencePeriod;
 use super::date_spans;
 use super::dates::{self, DateContext, DateDoubt, DateMatch, DateReading};
 use super::foreign_dates::UNTIL;
@@ -71,7 +72,52 @@ const EVENT_NOUNS: [&str; 20] = [
     "anniversary",
 ];
 
+/// Words after a day of the week that say when on that day.
+const DAY_PARTS: [&str; 8] =
+    ["morning", "mornings", "afternoon", "afternoons", "evening", "evenings", "night", "nights"];
+
+/// What somebody goes on.
+const JOURNEYS: [&str; 8] =
+    ["trip", "vacation", "holiday", "holidays", "honeymoon", "journey", "exchange", "travels"];
+/// Verbs of planning the journey itself.
+const ARRANGING: [&str; 6] = ["plan", "organize", "organise", "book", "arrange", "planning"];
+
+/// Returns whether the time at `index` is that of a journey for which something else is done: "learn Italian for our trip
+/// in April", "sublet the apartment while I am abroad in May".
+fn is_time_of_journey(words: &GoalWords<'_>, index: usize) -> bool {
+    let word = |back: usize| index.checked_sub(back);
+    let is = |back: usize, any: &[&str]| word(back).is_some_and(|at| words.is_any_of(at, any));
+    let for_trip = is(1, &JOURNEYS) && is(2, &["our", "my", "the", "a"]) && is(3, &["for"]);
+    let abroad = is(1, &["abroad", "traveling", "travelling", "gone"])
+        && (2..=4).any(|back| is(back, &["while"]));
+    (for_trip || abroad) && !words.is_any_of(0, &ARRANGING)
+}
+
 impl Goal {
+    /// "a weekly meeting on Sunday evenings" is every Sunday, and not the next one.
+    pub(super) fn take_day_of_rhythm(&mut self, words: &mut GoalWords<'_>) {
+        let Some(cadence) = self.cadence.as_mut() else { return };
+        let weekly = cadence.every == CadencePeriod::Week && cadence.on.is_empty();
+        let (Some(GoalDay::On(_)), true, None) = (self.day, weekly, self.deadline) else { return };
+        let named = |phrase: &&mut GoalPhrase| {
+            let text = phrase.text.to_lowercase();
+            let parts: Vec<&str> = text.split(' ').collect();
+            phrase.kind == GoalPhraseKind::Day
+                && matches!(parts.as_slice(), ["on", day] if dates::parse_weekday(day).is_some())
+        };
+        let Some(phrase) = self.phrases.iter_mut().find(named) else { return };
+        let day = phrase.text.rsplit(' ').next().map(str::to_lowercase).unwrap_or_default();
+        cadence.on.extend(dates::parse_weekday(&day));
+        phrase.kind = GoalPhraseKind::Rhythm;
+        self.day = None;
+        let end = phrase.span.end;
+        let next = (0..words.len())
+            .find(|place| self.word_spans.get(*place).is_some_and(|span| span.start >= end));
+        if let Some(part) = next.filter(|part| words.is_any_of(*part, &DAY_PARTS)) {
+            words.mark_used(part..part + 1);
+        }
+    }
+
     /// Reads the end of the work and the day of the thing itself.
     pub(super) fn read_dates(&mut self, words: &mut GoalWords<'_>, at: DateContext) {
         let found = self.find_dates(words, at);
@@ -150,6 +196,14 @@ impl Goal {
             self.ends_before_day |= remark.ends_before && date.is_day;
         }
         let typed = words.typed_text(range.clone()).to_owned();
+        let is_span = date.is_day && date.from != date.to;
+        if is_span && is_time_of_journey(words, range.start) {
+            // What a journey needs is there before it.
+            self.phrases.push(GoalPhrase::new(GoalPhraseKind::Deadline, words, range.clone()));
+            words.mark_used(range);
+            self.deadline = date.from.yesterday().ok();
+            return;
+        }
         let kind = if date.is_day { GoalPhraseKind::Day } else { GoalPhraseKind::Deadline };
         self.phrases.push(GoalPhrase::new(kind, words, range.clone()));
         words.mark_used(range);

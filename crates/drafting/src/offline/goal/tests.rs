@@ -231,3 +231,20 @@ fn a_start_that_has_passed_is_reported_and_not_moved_to_another_year() {
     let goal = parse("organize my photos of 10 years");
     assert_eq!(goal.horizon_weeks, None);
 }
+
+#[test]
+fn a_weekly_rhythm_on_a_day_is_every_such_day() {
+    let goal = parse("set up a weekly family meeting on Sunday evenings");
+    assert_eq!((goal.day, goal.deadline), (None, None));
+    assert_eq!(goal.cadence.as_ref().unwrap().on, [jiff::civil::Weekday::Sunday]);
+    assert!(parse("wedding on Sunday").day.is_some());
+}
+
+#[test]
+fn what_a_journey_needs_is_there_before_it() {
+    let before_april = Some(date(2027, 3, 31));
+    assert_eq!(parse("learn Italian for our trip in April").deadline, before_april);
+    let let_out = parse("sublet my apartment while I am abroad from April to June");
+    assert_eq!(let_out.deadline, before_april);
+    assert_eq!(parse("plan a trip to Rome in April").deadline, None);
+}

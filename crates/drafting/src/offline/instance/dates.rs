@@ -3,13 +3,17 @@
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
-use planwright_model::{Assumption, AssumptionOrigin, PlanDate, PlanNode, Role, StartSource};
+use planwright_model::{
+    Assumption, AssumptionOrigin, PlanDate, PlanNode, Role, StartSource, Weekday,
+};
 
 use super::super::blueprint::{
     AnchorDate, Blueprint, BlueprintPreference, BlueprintTask, LAST_DAY as LAST, parse_time_of_day,
 };
 use super::super::facts::DAY;
+use super::super::usual_hours;
 use super::event_days;
+use super::opening_hours::errand_hours;
 use super::{InstanceBuilder, InstanceInputs};
 
 /// Lead times up to this many days are kept as they are while there is room for them.
@@ -19,6 +23,8 @@ const LONGEST_EXACT_LEAD: i64 = 10;
 
 /// With a smaller share of the time that a kind wants, its dates give way to their order.
 const CROWDED_RATIO: f64 = 0.5;
+/// With fewer days before the plan's day everything is done as soon as possible.
+const LEAST_ROOM: u32 = 5;
 /// A day nearer than this may crowd the plan before it.
 const CROWDED_DAYS: u32 = 28;
 
@@ -161,12 +167,17 @@ impl AnchorCalendar {
 }
 
 /// Returns the days that the kind wants before its day: its span, or its longest lead if that is more.
-fn usual_lead(file: &Blueprint) -> u32 {
+pub(in super::super) fn usual_lead(file: &Blueprint) -> u32 {
     let span = u32::from(*file.weeks.get_ref()) * 7;
     let tasks = file.all_tasks();
     let leads = tasks.iter().flat_map(|task| [&task.at, &task.by, &task.from]).flatten();
     let longest = leads.filter_map(|date| u32::try_from(-date.get_ref().days).ok()).max();
     span.max(longest.unwrap_or(0))
+}
+
+/// Returns whether everything is closed on a day in most countries.
+fn is_public_feast(day: Date) -> bool {
+    matches!((day.month(), day.day()), (12, 25 | 26) | (1, 1))
 }
 
 pub(in super::super) fn days_between(from: Date, to: Date) -> u32 {
@@ -204,6 +215,12 @@ impl InstanceBuilder<'_> {
         let Some(day) = self.anchors.resolve_own_day(at) else {
             let last = self.last_working_day(self.anchors.last_day_before(at));
             node.due = Some(PlanDate::on_day(last));
+            // Nobody counts answers on the day on which guests are invited.
+            let near = self.last_working_day(add_days(self.anchors.resolve(at), -1));
+            let room = days_between(self.inputs.span.start, last) >= LEAST_ROOM;
+            if at.days < 0 && room && near > self.inputs.span.start && near < last {
+                node.not_before = Some(PlanDate::on_day(near));
+            }
             return;
         };
         let main = at.days == 0 && task.role == Role::Deliverable;
@@ -251,6 +268,13 @@ impl InstanceBuilder<'_> {
     fn day_with_hours(&self, task: &BlueprintTask, offset: i32, day: Date) -> Date {
         let InstanceInputs { context, blueprint, span, .. } = self.inputs;
         let prefer = task.prefer.unwrap_or(blueprint.prefer);
+        let private = usual_hours::is_private(blueprint);
+        let needed = errand_hours(task).filter(|_| private && offset != 0);
+        // Shops are closed on Sundays, offices on weekends, on the days around a party as well.
+        let open = |date: &Date| {
+            needed.is_none_or(|time| time.weekly_hours().contains_key(&Weekday::from_date(*date)))
+                && (needed.is_none() || !is_public_feast(*date))
+        };
         let exact = match offset {
             0 => true,
             // A hall is set up the day before and cleared the day after, whatever day that is; a check of a text is not.
@@ -260,8 +284,8 @@ impl InstanceBuilder<'_> {
             }
             _ => false,
         };
-        let works = |date: &Date| context.calendar.has_hours_on(*date);
-        if exact || works(&day) {
+        let works = |date: &Date| (exact || context.calendar.has_hours_on(*date)) && open(date);
+        if exact && open(&day) || works(&day) {
             return day;
         }
         let step = if offset < 0 { -1 } else { 1 };

@@ -4,6 +4,7 @@
 //! both stages and every option use the same id for the same node.
 
 mod amounts;
+mod answers;
 mod dates;
 mod day_times;
 mod effort;
@@ -21,27 +22,19 @@ use std::collections::BTreeMap;
 
 use planwright_model::outline::MAIN_STREAM;
 use planwright_model::{LinkKind, NodeType, PlanContext, PlanNode, PreferredTime, Role, TaskId};
-use planwright_text::units;
 
 use super::blueprint::{Blueprint, BlueprintLink, EffortRange, TemplateLibrary};
 use super::goal::Goal;
 use super::span::PlanSpan;
 use super::wording::BlueprintWording;
 
-pub(super) use dates::{AnchorCalendar, add_days, days_between};
+pub(super) use dates::{AnchorCalendar, add_days, days_between, usual_lead};
 pub(super) use effort::count_value;
 pub(super) use event_days::event_length;
-use link::WaitPolicy;
 pub(super) use link::{InstanceLag, InstanceLink, bridge_links};
 pub(super) use opening_hours::has_office_errands;
 pub(super) use recurrence::{count_occurrences, count_open_dates};
 pub(super) use topic::PhaseTopic;
-
-/// The share of a kind's own time below which its waiting times are cut.
-const SHORT_RATIO: f64 = 0.75;
-
-/// The share below which everybody is asked for an answer by the next day.
-const PRESSED_RATIO: f64 = 0.15;
 
 /// A plan of fewer days can't wait for weekends.
 const SHORT_SPAN: u32 = 13;
@@ -105,22 +98,6 @@ pub(super) fn build_instance(inputs: InstanceInputs<'_>) -> BlueprintInstance {
     builder.add_all_nodes(&root);
     builder.note_assumed_day();
     builder.plan
-}
-
-/// A plan of fewer days has no time to wait for answers.
-const ANSWER_SPAN: u32 = 15;
-
-/// Returns the days after which what a task asks of others can be expected.
-fn answer_days(title: &str) -> Option<i32> {
-    let lower = title.to_lowercase();
-    let begins = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));
-    let names = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let asks = begins(&["get ", "ask ", "request ", "collect "]);
-    if asks && names(&["quote", "offers"]) {
-        return Some(3);
-    }
-    let sends = begins(&["send ", "give "]) && names(&["reader", "people", "colleague", "friend"]);
-    (sends || begins(&["invite "])).then_some(2)
 }
 
 /// The weeks up to which a kind has nothing to do long before its day.
@@ -203,21 +180,27 @@ impl<'a> InstanceBuilder<'a> {
         super::side_remarks::add_remarks(&mut self.plan.nodes, goal, blueprint);
     }
 
-    /// Says that every date counts from a day that nobody stated.
+    /// Says that every date counts from a day that nobody stated, and how to state it.
     fn note_assumed_day(&mut self) {
         let InstanceInputs { goal, context, blueprint, span, .. } = self.inputs;
-        let is_open = goal.last_day().is_none() && goal.horizon_weeks.is_none();
         let assumed = context
             .find_assumption(super::facts::DAY)
             .is_some_and(|found| found.origin == planwright_model::AssumptionOrigin::Template);
         let (Some(day), Some(question)) = (span.day, &blueprint.day_question) else { return };
-        if is_open && assumed {
-            let day = planwright_text::dates::format_date(day, span.start);
-            self.plan.notes.push(format!(
-                "{} The goal does not say; {day} is assumed, and every other date counts from it.",
-                question.get_ref()
-            ));
+        if !assumed || goal.deadline.is_some() {
+            return;
         }
+        let day = planwright_text::dates::format_date(day, span.start);
+        let question = question.get_ref();
+        let is_open = goal.last_day().is_none() && goal.horizon_weeks.is_none();
+        self.plan.notes.push(if is_open {
+            format!(
+                "{question} The goal does not say, so {day} is only an example: write the day into the goal and \
+                 every date moves with it."
+            )
+        } else {
+            format!("{question} {day} is assumed; write another day into the goal and every date moves with it.")
+        });
     }
 
     /// Assigns a node its stream and position, and links it to its predecessors.
@@ -264,54 +247,6 @@ impl<'a> InstanceBuilder<'a> {
             self.plan.nodes.iter().map(|node| &node.id).collect();
         self.plan.links.retain(|link| known.contains(&link.from) && known.contains(&link.to));
         self.wait_for_answers();
-    }
-
-    /// Gives others time to answer: nobody has three quotes on the evening on which they were asked for. A file that
-    /// states a wait of its own keeps it, and so does a plan that is short of time.
-    fn wait_for_answers(&mut self) {
-        if self.anchors.lead_ratio() < SHORT_RATIO || self.inputs.span.days < ANSWER_SPAN {
-            return;
-        }
-        let waits: BTreeMap<&TaskId, i32> = self
-            .plan
-            .nodes
-            .iter()
-            .filter(|node| node.recurrence.is_none() && node.node_type == NodeType::Task)
-            .filter_map(|node| Some((&node.id, answer_days(&node.title)?)))
-            .collect();
-        for link in &mut self.plan.links {
-            let plain = link.kind == LinkKind::FS && link.lag == InstanceLag::None;
-            if let Some(days) = waits.get(&link.from).filter(|_| plain) {
-                link.lag = InstanceLag::Elapsed { minutes: days * 24 * 60, least: 0 };
-            }
-        }
-    }
-
-    /// Waiting times hold. Only if there is far less time than the kind takes may they be cut, and the plan says so.
-    fn wait_policy(&mut self) -> WaitPolicy {
-        let ratio = self.anchors.lead_ratio();
-        if ratio >= SHORT_RATIO {
-            return WaitPolicy::Keep;
-        }
-        let waits = |link: &BlueprintLink| {
-            link.kind == LinkKind::FS && link.lag.is_some_and(|lag| lag.in_days() > 1)
-        };
-        if self.waiting.iter().any(|(_, link)| waits(link)) {
-            let span = self.inputs.span;
-            let there = days_between(span.start, span.day.unwrap_or(span.last_day)) + 1;
-            let usual =
-                units::format_counted((*self.inputs.blueprint.weeks.get_ref()).into(), "week");
-            let cut = if ratio < PRESSED_RATIO {
-                "so people have to answer by the next day; a later date leaves them more time"
-            } else {
-                "so waiting times are cut, some to half; a later date keeps them"
-            };
-            self.plan.notes.push(format!(
-                "There are {} for what usually takes {usual}, {cut}.",
-                units::format_counted(usize::try_from(there).unwrap_or(usize::MAX), "day")
-            ));
-        }
-        if ratio < PRESSED_RATIO { WaitPolicy::Press } else { WaitPolicy::Halve }
     }
 
     /// Returns the nodes that a key stands for. The depth ends files in which parts that are left out refer in circles.

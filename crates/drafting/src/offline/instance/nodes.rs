@@ -2,7 +2,9 @@
 
 use jiff::civil::Date;
 use planwright_model::outline::MAIN_STREAM;
-use planwright_model::{AssumptionOrigin, NodeType, PlanDate, PlanNode, Role, StartSource, TaskId};
+use planwright_model::{
+    AssumptionOrigin, NodeType, PlanDate, PlanNode, PreferredTime, Role, StartSource, TaskId,
+};
 
 use super::super::blueprint::{BlueprintGroup, BlueprintTask, CalendarSpan, CountSplit};
 use super::super::{facts, usual_hours};
@@ -17,6 +19,9 @@ use super::{InstanceBuilder, KeyedPart, SiblingLanes};
 const ONE_PIECE_MINUTES: u32 = 240;
 /// Office work up to this long is done in one go.
 const OFFICE_PIECE_MINUTES: u32 = 120;
+
+/// What takes longer in the hours of others is several visits.
+const LONGEST_VISIT: u32 = 120;
 
 /// Everything about one copy of a task besides its text.
 #[derive(Clone, Copy)]
@@ -312,6 +317,9 @@ impl<'a> InstanceBuilder<'a> {
             // A visit or an evening of painting is one piece; only long office work is cut.
             let most = if private { ONE_PIECE_MINUTES } else { OFFICE_PIECE_MINUTES };
             node.in_one_piece |= task.share.is_none() && effort.likely() <= most;
+            // Three firms come on three days.
+            let visits = needed == Some(PreferredTime::OfficeHours) && !task.whole;
+            node.in_one_piece &= !visits || effort.likely() <= LONGEST_VISIT;
             // What is longer than a week's hours is cut, unless it has a day of its own.
             let weekly = self.inputs.context.constraints.weekly_minutes.unwrap_or(u32::MAX);
             node.in_one_piece &= node.fixed_start.is_some() || effort.likely() <= weekly;

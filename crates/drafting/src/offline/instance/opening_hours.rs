@@ -6,7 +6,7 @@ use super::super::blueprint::{Blueprint, BlueprintPreference, BlueprintTask};
 use super::super::usual_hours;
 
 /// Verbs with which one deals with somebody in person or by phone.
-const ERRAND_VERBS: [&str; 20] = [
+const ERRAND_VERBS: [&str; 25] = [
     "call",
     "phone",
     "visit",
@@ -27,9 +27,14 @@ const ERRAND_VERBS: [&str; 20] = [
     "see",
     "take",
     "talk",
+    "show",
+    "contact",
+    "negotiate",
+    "tour",
+    "bring",
 ];
 /// Who is only there in office hours.
-const OFFICE_NOUNS: [&str; 34] = [
+const OFFICE_NOUNS: [&str; 52] = [
     "bank",
     "insurer",
     "insurers",
@@ -42,6 +47,7 @@ const OFFICE_NOUNS: [&str; 34] = [
     "office",
     "offices",
     "authority",
+    "authorities",
     "registry",
     "court",
     "embassy",
@@ -64,28 +70,67 @@ const OFFICE_NOUNS: [&str; 34] = [
     "specialist",
     "school",
     "daycare",
+    "adviser",
+    "advisor",
+    "agents",
+    "surveyor",
+    "teacher",
+    "firm",
+    "firms",
+    "garage",
+    "physiotherapist",
+    "therapist",
+    "shelter",
+    "shelters",
+    "lender",
+    "lenders",
+    "assessment",
+    "contract",
+    "lease",
 ];
 /// Verbs of shopping on site.
 const SHOP_VERBS: [&str; 2] = ["buy", "shop"];
+/// Where one shops on site.
+const SHOP_NOUNS: [&str; 4] = ["shop", "shops", "store", "stores"];
+/// Verbs of which a shop is the place.
+const SHOP_ERRANDS: [&str; 5] = ["get", "pick", "have", "go", "try"];
+/// Who helps without office hours.
+const PRIVATE_HELPERS: [&str; 9] =
+    ["friend", "family", "partner", "neighbor", "parent", "sibling", "helper", "child", "reader"];
 
 /// Returns when a task of private life is possible because of others, if its blueprint does not say when it is best done.
 pub(in super::super) fn opening_hours(task: &BlueprintTask) -> Option<PreferredTime> {
+    let wanted = task.prefer == Some(BlueprintPreference::OfficeHours);
+    let errand = task.every.is_none() && task.at.is_none();
+    if wanted { Some(PreferredTime::OfficeHours) } else { errand_hours(task).filter(|_| errand) }
+}
+
+/// Returns when those are there whom a task needs, whatever day the task has.
+pub(super) fn errand_hours(task: &BlueprintTask) -> Option<PreferredTime> {
     match task.prefer {
         Some(BlueprintPreference::OfficeHours) => return Some(PreferredTime::OfficeHours),
+        Some(BlueprintPreference::Any) | None => {}
         Some(_) => return None,
-        None => {}
-    }
-    if task.every.is_some() || task.at.is_some() {
-        return None;
     }
     let title = task.title.get_ref().to_lowercase();
     let words: Vec<&str> = title.split(|letter: char| !letter.is_alphabetic()).collect();
     let verb = words.first().copied().unwrap_or_default();
-    if SHOP_VERBS.contains(&verb) {
+    if words.contains(&"daylight") {
+        return Some(PreferredTime::Weekends);
+    }
+    let names = |nouns: &[&str]| words.iter().any(|word| nouns.contains(word));
+    if SHOP_VERBS.contains(&verb) || SHOP_ERRANDS.contains(&verb) && names(&SHOP_NOUNS) {
         return Some(PreferredTime::ShopHours);
     }
-    let met = verb == "register" || words.iter().any(|word| OFFICE_NOUNS.contains(word));
-    (met && ERRAND_VERBS.contains(&verb)).then_some(PreferredTime::OfficeHours)
+    let met = verb == "register" || names(&OFFICE_NOUNS);
+    let errand = met && ERRAND_VERBS.contains(&verb);
+    (errand || is_done_by_trade(task)).then_some(PreferredTime::OfficeHours)
+}
+
+/// Returns whether somebody does the task for money: trades do not come on Sundays.
+fn is_done_by_trade(task: &BlueprintTask) -> bool {
+    let who = task.who.as_deref().unwrap_or_default().to_lowercase();
+    !who.is_empty() && !PRIVATE_HELPERS.iter().any(|helper| who.contains(helper))
 }
 
 /// Returns whether a kind of private life has something to do in office hours.

@@ -220,6 +220,8 @@ impl<'a> InstanceBuilder<'a> {
         }
         let long_day = dates.iter().rposition(|date| is_weekend(*date)).unwrap_or(dates.len() - 1);
         let long_day = dates.remove(long_day);
+        // What is fast comes first in a file; it is done in the middle of the week, and not the day before a long run.
+        dates.sort_by_key(|date| (is_weekend(*date), *date));
         let mut others = dates.into_iter();
         (0..count)
             .map(|place| if longest == Some(place) { Some(long_day) } else { others.next() })
