@@ -14,7 +14,7 @@ use planwright_model::agent_conversation::{PromptSource, RequestReport, TURN_PUR
 use planwright_model::catch_up::{OpenWork, TaskOccurrence};
 use planwright_model::event::{AgentEvent, PlanSketch, PlanningEvent, RevisedDraft};
 use planwright_model::{
-    AdaptationLogEntry, ApprovalTarget, AssumptionOrigin, Comment, EscalationReason,
+    AdaptationLogEntry, ApprovalTarget, AssumptionOrigin, Comment, EscalationReason, FactReading,
     InteractionPolicy, PatternChoice, PauseKind, PlanContext, PlanCounters, PlanDrafter,
     PlanEffect, PlanLimits, PlanOutline, PlanQuestion, PlanState, PlanningPosition,
     PlanningToolName, PolicyOverride, Roadmap, RunCap, Schedule, Stage, StageAssessment, TaskId,
@@ -224,13 +224,21 @@ impl PlanningSlice {
         })
     }
 
-    /// Whether the built-in planner chose the day that the dates count from.
+    /// Whether the built-in planner chose the day that the dates count from, and nothing that was said limits it.
     fn is_day_assumed(&self) -> bool {
         let context = self.outline.as_deref().map(|outline| &outline.plan_context);
-        // What is due by a day has that day from the person.
-        let open = context.filter(|context| context.constraints.deadline.is_none());
-        let day = open.and_then(|context| context.find_assumption("day"));
-        day.is_some_and(|day| day.origin == AssumptionOrigin::Template)
+        let day = context.and_then(|context| context.find_assumption("day"));
+        let limits = |reading: &FactReading| {
+            matches!(
+                reading,
+                FactReading::Deadline { .. }
+                    | FactReading::FixedDate { .. }
+                    | FactReading::Window { .. }
+                    | FactReading::Duration { .. }
+            )
+        };
+        let stated = self.facts.active().any(|fact| fact.reading.as_ref().is_some_and(limits));
+        day.is_some_and(|day| day.origin == AssumptionOrigin::Template) && !stated
     }
 
     /// What the plan breaks of what was said, as it was last checked.

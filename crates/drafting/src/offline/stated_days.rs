@@ -318,12 +318,17 @@ fn is_feast(day: Date) -> bool {
     matches!((day.month(), day.day()), (12, 25) | (1, 1))
 }
 
-/// Returns whether a plan begins on a day that the goal names: "this weekend" is not the evening before. Nor does work
-/// begin on a feast.
-pub fn waits_for_its_day(context: &PlanContext, today: Date) -> bool {
+/// What takes no longer is finished on the day that the goal names.
+const DAY_OF_WORK: u32 = 240;
+
+/// Returns whether a plan of so many minutes begins on a day that the goal names: "this weekend" is not the evening before,
+/// and a report to finish tomorrow is not sent today. Nor does work begin on a feast.
+pub fn waits_for_its_day(context: &PlanContext, today: Date, minutes: u32) -> bool {
     let goal = facts::read_goal(context, today);
+    let finishes = goal.contains_any(&FINISHING);
     let named = stated_days(&goal).is_some_and(|(first, _)| {
-        first > today && context.constraints.start == first && !goal.contains_any(&FINISHING)
+        let near = days_between(today, first) <= 1 && minutes <= DAY_OF_WORK;
+        first > today && context.constraints.start == first && (near || !finishes)
     });
     named || is_feast(today)
 }

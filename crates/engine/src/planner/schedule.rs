@@ -125,14 +125,15 @@ impl Planner {
         let assumed = context.find_assumption("start")?.origin == AssumptionOrigin::Template;
         let tree = roadmap.node_tree();
         let repeats = roadmap.nodes.iter().any(|node| node.recurrence.is_some());
-        let small = !repeats && tree.total_minutes(&roadmap.root_id) <= SMALL_MINUTES;
+        let minutes = tree.total_minutes(&roadmap.root_id);
+        let small = !repeats && minutes <= SMALL_MINUTES;
         let soon = context.constraints.deadline.is_some_and(|deadline| {
             today.until(deadline.local_date()).is_ok_and(|span| span.get_days() < SOON_DAYS)
         });
         if !assumed || context.constraints.start != tomorrow || !(small || soon) {
             return None;
         }
-        if waits_for_its_day(context, today) {
+        if waits_for_its_day(context, today, minutes) {
             return None;
         }
         let calendar = WorkCalendar::from_plan(&context.calendar, today).ok()?;
