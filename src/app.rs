@@ -312,6 +312,7 @@ impl App {
             redactor,
             adapt_jobs: self.settings.jobs.value == JobLimit::Auto,
             planner: None,
+            default_agent: self.settings.own_agents.default.clone(),
             agent_receiver: None,
             worktrees: None,
             ledger: None,

@@ -539,6 +539,7 @@ fn shows_details(kind: &RequestKind) -> bool {
         RequestKind::Permission { .. }
             | RequestKind::InDoubt { .. }
             | RequestKind::ChangeReview { .. }
+            | RequestKind::CandidateChoice { .. }
             | RequestKind::AppliedCheck { .. }
             | RequestKind::AgentQuestion { .. }
             | RequestKind::PartlyDone { .. }
@@ -585,6 +586,9 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
             }
             RequestKind::ChangeReview { .. } => {
                 "apply, discard or send them back on a screen, or with `planwright answer`; --yes does not apply changes"
+            }
+            RequestKind::CandidateChoice { .. } => {
+                "pick one on a screen, or with `planwright answer`; --yes picks nothing"
             }
             RequestKind::AppliedCheck { .. } => {
                 "decide on a screen, or with `planwright answer`; --yes accepts nothing here"

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::App;
 use crate::config::OwnAgentConfig;
 use planwright_agents::{KnownAgent, OwnAgent, OwnAgents, SILENCE};
+use planwright_engine::CODING_TYPES;
 use planwright_files::{self as files, FileLimit};
 use planwright_model::event::{Event, SessionEvent};
 use planwright_model::{
@@ -54,9 +55,6 @@ impl ListedAgent {
         self.product.title().unwrap_or(&self.name)
     }
 }
-
-/// Task types whose tasks go to the default agent.
-const CODING_TYPES: [&str; 2] = ["code_modify", "code_create"];
 
 impl App {
     /// The agents of the settings, ready to be given tasks.

@@ -17,7 +17,7 @@ use planwright_layout::drawing::{
 };
 use planwright_layout::{Layout, LayoutGraph, layout_graph};
 use planwright_model::event::{Event, PlanningEvent};
-use planwright_model::{GraphFacts, Plan, RunKind, Seq, TaskNode, agent_title};
+use planwright_model::{GraphFacts, Plan, RunKind, Seq, TaskNode};
 use planwright_plan::graph::resolve_graph;
 use planwright_text::{clean_line, display_width, shorten_titles, truncate_end, units, wrap_words};
 
@@ -356,7 +356,7 @@ fn worker_text(task: &TaskNode) -> &str {
         return owner;
     }
     match &task.run {
-        RunKind::Agent(run) => run.own_agent().map_or("agent", agent_title),
+        RunKind::Agent(run) => run.worker_title(),
         RunKind::Shell(_) => "command",
         RunKind::Human {} => "you",
     }

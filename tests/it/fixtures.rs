@@ -6,6 +6,7 @@
 
 mod commands;
 mod desk;
+mod own_agents;
 mod planning;
 mod program;
 mod running;

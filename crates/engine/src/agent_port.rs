@@ -232,7 +232,7 @@ pub fn listed_classes(task: &TaskNode) -> BTreeSet<RiskClass> {
     };
     classes.extend(by_type);
     // An agent of the person's own works in a copy, and its changes are looked at before they count.
-    if task.run.own_agent().is_some() {
+    if task.run.own_agent().is_some() || task.run.is_pick() {
         classes.extend([RiskClass::Write, RiskClass::Execute]);
     }
     for tool in task.tools.iter().chain(task.tool_affinity.keys()) {

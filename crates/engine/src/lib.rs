@@ -30,6 +30,7 @@ pub use agent_executor::{AgentBrief, BuiltInAgentExecutor, ToolProfileLookup};
 pub use agent_port::{AgentPort, AgentPortReceiver, listed_classes, open_agent_port};
 pub use decision_writer::{WrittenDecision, command_in_letter, write_decision};
 pub use driver::EngineError;
+pub use driver::default_agent::CODING_TYPES;
 pub use summary::summarize_session;
 pub use worktree_runner::{WorktreeAction, WorktreeRunner};
 
@@ -109,6 +110,8 @@ pub struct EngineOptions {
     pub adapt_jobs: bool,
     /// Works in the stages of planning; without one a goal cannot be planned here.
     pub planner: Option<Arc<planner::Planner>>,
+    /// The person's own agent that gets drafted tasks which change code; without one the built-in agent has them.
+    pub default_agent: Option<String>,
     /// Where agents hand in what they do; without it no agent works here.
     pub agent_receiver: Option<AgentPortReceiver>,
     /// The copies of the workspace that tasks have; without it agents write to the workspace itself.
@@ -148,6 +151,7 @@ impl EngineOptions {
             redactor: Redactor::default(),
             adapt_jobs: false,
             planner: None,
+            default_agent: None,
             agent_receiver: None,
             worktrees: None,
             ledger: None,

@@ -75,6 +75,8 @@ pub enum RequestKind {
     PartlyDone { task: TaskId },
     /// Whether what a task changed in its own copy is applied.
     ChangeReview { task: TaskId, attempt: u32 },
+    /// Which of the results that several agents brought is taken.
+    CandidateChoice { task: TaskId, attempt: u32 },
     /// What becomes of applied changes with which checks fail in the workspace.
     AppliedCheck { task: TaskId, attempt: u32 },
     /// Whether a provider's key may be used.
@@ -140,7 +142,7 @@ pub enum ChoiceAction {
     RequestChanges,
     /// None of what was shown.
     Reject,
-    /// Take another option of the roadmap, counted from 1.
+    /// Take an option, counted from 1: of the roadmap, of what an agent offers, of the results of several agents.
     PickOption(u8),
     /// Answer in words.
     Reply,

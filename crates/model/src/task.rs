@@ -42,6 +42,19 @@ impl RunKind {
             _ => None,
         }
     }
+
+    /// Whether it picks one of the results of several tasks instead of working itself.
+    pub fn is_pick(&self) -> bool {
+        matches!(self, Self::Agent(run) if run.is_pick())
+    }
+
+    /// The task that it is a try of.
+    pub fn candidate_of(&self) -> Option<&TaskId> {
+        match self {
+            Self::Agent(run) => run.candidate_of.as_ref(),
+            _ => None,
+        }
+    }
 }
 
 /// Whether an interrupted attempt may simply be run again.

@@ -212,6 +212,9 @@ pub struct AgentProgress {
     pub todo: Vec<AgentTodo>,
     /// What it says it has used in its session.
     pub usage: ReportedUsage,
+    /// The agent whose result was picked, where several tried the task: from then on it does the task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picked: Option<String>,
 }
 
 /// What an agent of the person's own says its session has used; what it does not say is not known.
@@ -366,6 +369,8 @@ impl AgentProgress {
             }
             AgentEvent::TodoListed { items, .. } => self.todo.clone_from(items),
             AgentEvent::UsageReported { tokens, cost, .. } => self.apply_usage(*tokens, *cost),
+            // Two tasks are concerned; whoever has both of them folds it.
+            AgentEvent::CandidatePicked { .. } => return false,
             // About the session, not about a task.
             AgentEvent::Gated { .. } | AgentEvent::Granted { .. } | AgentEvent::Revoked { .. } => {
                 return false;
@@ -443,7 +448,7 @@ impl AgentProgress {
     fn start_over(&mut self) {
         let mut messages = std::mem::take(&mut self.messages);
         messages.retain(|message| !message.delivered);
-        *self = Self { messages, ..Self::default() };
+        *self = Self { messages, picked: self.picked.take(), ..Self::default() };
     }
 
     /// A task that begins anew forgets what was before; one that is taken up again does not.
@@ -646,18 +651,51 @@ impl AgentSlice {
                 let words = copy.and_then(|copy| copy.hint.clone()).unwrap_or_default();
                 progress.continue_after("check_failed", words);
             }
-            WorktreeEvent::Discarded { cause: DiscardCause::Person, .. } => {
+            WorktreeEvent::Discarded {
+                cause: DiscardCause::Person | DiscardCause::NotPicked,
+                ..
+            } => {
                 progress.give_up_conversation();
             }
             _ => {}
         }
     }
 
-    /// A new attempt starts. The answer of an earlier one must not be taken for its own.
+    /// A new attempt starts. What an earlier one answered or handed in must not be taken for its own.
     pub(super) fn apply_start(&mut self, task: &TaskId) {
-        if let Some(progress) = self.0.get_mut(task).filter(|progress| progress.answer.is_some()) {
+        let is_over = |progress: &&mut AgentProgress| {
+            progress.answer.is_some() || progress.handed_in.is_some()
+        };
+        if let Some(progress) = self.0.get_mut(task).filter(is_over) {
             progress.start_over();
         }
+    }
+
+    /// The agent whose result was picked for a task that several tried.
+    pub fn picked(&self, task: &TaskId) -> Option<&str> {
+        self.get(task)?.picked.as_deref()
+    }
+
+    /// The task goes on as the try that was picked: with its conversation, its session and what it handed in. What it
+    /// used stays with the try.
+    fn pick_candidate(
+        &mut self,
+        (task, attempt): (&TaskId, u32),
+        candidate: &TaskId,
+        agent: &str,
+    ) -> bool {
+        let Some(tried) = self.0.get(candidate) else { return false };
+        let mut own = AgentProgress {
+            attempt,
+            picked: Some(agent.to_owned()),
+            tokens: 0,
+            cost: MicroDollars::default(),
+            ..tried.clone()
+        };
+        own.messages.extend(self.0.remove(task).into_iter().flat_map(|before| before.messages));
+        let has_result = own.handed_in.is_some();
+        self.0.insert(task.clone(), own);
+        has_result
     }
 
     /// The work of an attempt that did not come to its end and can be gone on with.
@@ -697,6 +735,9 @@ impl AgentSlice {
 
     /// Folds an event; one without a task is about planning.
     pub(super) fn apply(&mut self, event: &AgentEvent) -> bool {
+        if let AgentEvent::CandidatePicked { task, attempt, candidate, agent, .. } = event {
+            return self.pick_candidate((task, *attempt), candidate, agent);
+        }
         match event.task_id() {
             Some(task) => self.0.entry(task.clone()).or_default().apply(event),
             None => true,

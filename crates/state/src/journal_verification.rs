@@ -81,6 +81,11 @@ impl JournalCheck {
             Event::Agent(AgentEvent::SessionOpened { task, session, .. }) if !session.loaded => {
                 self.reported.remove(task);
             }
+            // The task continues the session of the try that was picked.
+            Event::Agent(AgentEvent::CandidatePicked { task, candidate, .. }) => {
+                let before = self.reported.get(candidate).copied().unwrap_or_default();
+                self.reported.insert(task.clone(), before);
+            }
             Event::Agent(AgentEvent::UsageReported { task, tokens: Some(tokens), .. }) => {
                 let before = self.reported.entry(task.clone()).or_default();
                 self.tokens = self.tokens.saturating_add(tokens.saturating_sub(*before));

@@ -203,8 +203,42 @@ impl SessionState {
     /// Whether the work of a task is done and its changes wait to be applied.
     pub fn is_in_review(&self, task: usize) -> bool {
         let row = self.tasks.row(task);
-        row.status == TaskStatus::Running
-            && self.agents.has_handed_in(self.tasks.id(task), row.attempt)
+        let is_handed_in = || self.agents.has_handed_in(self.tasks.id(task), row.attempt);
+        row.status == TaskStatus::Running && (is_handed_in() || self.awaits_pick(task))
+    }
+
+    /// Whether a task waits until one of the results of its tries is picked.
+    pub fn awaits_pick(&self, task: usize) -> bool {
+        let node = self.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
+        self.tasks.row(task).status == TaskStatus::Running
+            && node.is_some_and(|node| node.run.is_pick())
+            && self.agents.picked(self.tasks.id(task)).is_none()
+    }
+
+    /// The tries at a task, in the order of the plan.
+    pub fn candidates<'s>(&'s self, task: &'s TaskId) -> impl Iterator<Item = usize> + 's {
+        let tasks = self.plan.current.iter().flat_map(|current| &current.plan.tasks);
+        let tries = tasks.filter(move |node| node.run.candidate_of() == Some(task));
+        tries.filter_map(|node| self.tasks.position(&node.id))
+    }
+
+    /// A result that was held back until it is picked belongs to the session that made it.
+    fn reset_held_candidates(&mut self) {
+        let Some(current) = self.plan.current.clone() else { return };
+        let unpicked = |id: &TaskId| {
+            self.tasks.get(id).is_some_and(|row| !row.status.is_settled())
+                && self.agents.picked(id).is_none()
+        };
+        let held: Vec<usize> = current
+            .plan
+            .tasks
+            .iter()
+            .filter(|node| node.run.candidate_of().is_some_and(unpicked))
+            .filter_map(|node| self.tasks.position(&node.id))
+            .collect();
+        for task in held {
+            self.tasks.reset_task(task);
+        }
     }
 
     /// Whether something is at work and all of it waits for an answer of the person.
@@ -243,6 +277,7 @@ impl SessionState {
         // A fork is the person's own; what came from elsewhere in it stays foreign.
         self.desk = DeskSlice::default();
         self.tasks.reset_unfinished();
+        self.reset_held_candidates();
         self.run = self.run.reset_for_fork();
         self.breakers = BreakerSlice::default();
         self.breakers.set_limits(&self.run.limits);

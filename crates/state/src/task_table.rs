@@ -438,7 +438,11 @@ impl TaskTable {
             points: plan.tasks.iter().map(TaskNode::marks_point).collect(),
             human: plan.tasks.iter().map(|task| matches!(task.run, RunKind::Human {})).collect(),
             shell: plan.tasks.iter().map(|task| matches!(task.run, RunKind::Shell(_))).collect(),
-            own_agent: plan.tasks.iter().map(|task| task.run.own_agent().is_some()).collect(),
+            own_agent: plan
+                .tasks
+                .iter()
+                .map(|task| task.run.own_agent().is_some() || task.run.is_pick())
+                .collect(),
             checked: plan.tasks.iter().map(TaskNode::has_checks).collect(),
             tolerated: plan.tasks.iter().map(|task| task.continue_on_error).collect(),
             conditions: plan.tasks.iter().map(|task| task.when).collect(),
@@ -796,13 +800,18 @@ impl TaskTable {
     pub(super) fn reset_unfinished(&mut self) {
         for task in 0..self.rows.len() {
             if matches!(self.rows[task].status, TaskStatus::Running | TaskStatus::Yours) {
-                let row = &mut self.rows[task];
-                row.clear_calls();
-                (row.started_at, row.finished_at) = (None, None);
-                self.set_status(task, TaskStatus::Pending);
+                self.reset_task(task);
             }
             self.rows[task].not_before = None;
         }
+    }
+
+    /// Puts a task back to its beginning.
+    pub(super) fn reset_task(&mut self, task: usize) {
+        let row = &mut self.rows[task];
+        row.clear_calls();
+        (row.started_at, row.finished_at) = (None, None);
+        self.set_status(task, TaskStatus::Pending);
     }
 
     /// Changes a status and tells the tasks that wait for it. Returns whether anything changed.

@@ -699,6 +699,7 @@ pub fn request_text(kind: &RequestKind) -> &'static str {
         RequestKind::AgentQuestion { .. } | RequestKind::DeskQuestion { .. } => "agent asks",
         RequestKind::PartlyDone { .. } => "partly done",
         RequestKind::ChangeReview { .. } => "changes to accept",
+        RequestKind::CandidateChoice { .. } => "result to pick",
         RequestKind::AppliedCheck { .. } => "checks fail",
         RequestKind::Consent { .. } => "key found",
         RequestKind::ModelTrouble { .. } => "model failed",

@@ -156,6 +156,15 @@ impl WorktreeSlice {
 
     /// Keeps which files the tools of a task wrote, and whether it met its criteria.
     pub(super) fn apply_agent(&mut self, event: &AgentEvent) {
+        // The copy of the try that was picked is that of the task from now on.
+        if let AgentEvent::CandidatePicked { task, candidate, .. } = event {
+            if let Some(mut copy) = self.0.remove(candidate) {
+                // The work so far is that of the try.
+                copy.elapsed_ms = 0;
+                self.0.insert(task.clone(), copy);
+            }
+            return;
+        }
         if let AgentEvent::HandedIn { task, criteria_met, .. } = event
             && let Some(copy) = self.0.get_mut(task)
         {

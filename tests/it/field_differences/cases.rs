@@ -343,6 +343,11 @@ pub(super) const CASES: &[FieldCase] = &[
         "[[tasks]]\nid = \"a\"\n+ run = { agent = { with = \"claude\" } }\n- run = { agent = {} }\n",
     ),
     case(
+        "Agent.best_of",
+        PROGRAM,
+        "[[tasks]]\nid = \"a\"\n+ run = { agent = { best_of = [\"claude\", \"codex\"] } }\n- run = { agent = { with = \"claude\" } }\n",
+    ),
+    case(
         "Task.group",
         Program { args: &["some"], runs: 1 },
         "[[tasks]]\nid = \"a\"\nrun = { shell = \"touch a\" }\n+ group = \"some\"\n[[tasks]]\nid = \"b\"\nrun = { shell = \"touch b\" }\n",

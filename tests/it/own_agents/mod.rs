@@ -1,6 +1,7 @@
 //! Agents of the person's own through the whole program: a scripted agent, a real store, a real sandbox.
 
-mod agent;
+pub mod agent;
+mod candidates;
 mod crash;
 mod hostile;
 mod path;

@@ -162,6 +162,16 @@ async fn run_by(
     }
 }
 
+/// Which agent works on a task that several agents tried.
+enum PickedAgent {
+    /// The task is no such task.
+    NotNeeded,
+    /// Nothing is picked yet: there is nothing to do before the person or the policy picks.
+    NotYet,
+    /// The one whose result was picked.
+    Named(String),
+}
+
 fn critical(code: &str, message: &str) -> ExecutionFailure {
     ExecutionFailure::new(code, Category::Critical, message)
 }
@@ -192,8 +202,13 @@ impl BuiltInAgentExecutor {
     }
 
     async fn run_agent(&self, attempt: &TaskAttempt, cancel: &CancellationToken) -> CallOutcome {
+        let picked = match self.picked_agent(attempt).await {
+            PickedAgent::NotYet => return CallOutcome::Exited { code: 0 },
+            PickedAgent::NotNeeded => None,
+            PickedAgent::Named(name) => Some(name),
+        };
         self.reach_servers(cancel).await;
-        let prepared = match self.own_agent(attempt) {
+        let prepared = match self.own_agent(attempt, picked.as_deref()) {
             Ok(own) => self.agent_job(attempt, own.is_some(), cancel).await.map(|job| (own, job)),
             Err(failure) => Err(failure),
         };
@@ -231,9 +246,23 @@ impl BuiltInAgentExecutor {
         }
     }
 
+    /// Who does a task that several agents tried.
+    async fn picked_agent(&self, attempt: &TaskAttempt) -> PickedAgent {
+        if !attempt.task.run.is_pick() {
+            return PickedAgent::NotNeeded;
+        }
+        let progress = self.port.agent_progress(&attempt.task.id).await;
+        let picked = progress.and_then(|progress| progress.picked);
+        picked.map_or(PickedAgent::NotYet, PickedAgent::Named)
+    }
+
     /// The person's own agent that does the task, if one does.
-    fn own_agent(&self, attempt: &TaskAttempt) -> Result<Option<&OwnAgent>, ExecutionFailure> {
-        let Some(name) = attempt.task.run.own_agent() else { return Ok(None) };
+    fn own_agent(
+        &self,
+        attempt: &TaskAttempt,
+        picked: Option<&str>,
+    ) -> Result<Option<&OwnAgent>, ExecutionFailure> {
+        let Some(name) = attempt.task.run.own_agent().or(picked) else { return Ok(None) };
         let unknown = || {
             let title = agent_title(name);
             let message = format!(
@@ -293,7 +322,7 @@ impl BuiltInAgentExecutor {
     /// Gives an agent that may go on as much again as it had.
     async fn renew_budget(&self, attempt: &TaskAttempt, work: &mut AgentJob) {
         work.past = self.port.agent_progress(&attempt.task.id).await;
-        let own = attempt.task.run.own_agent().is_some();
+        let own = attempt.task.run.own_agent().is_some() || attempt.task.run.is_pick();
         if own || self.services.attempt_profile(work) == AgentProfile::Large {
             let (task, attempt) = (attempt.task.id.clone(), attempt.call.attempt);
             self.port.record(AgentEvent::BudgetRenewed { task: task.clone(), attempt });

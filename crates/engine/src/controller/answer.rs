@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{
-    CommandDecision, DecisionResult, DriverEffect, change_review, desk, planning,
+    CommandDecision, DecisionResult, DriverEffect, candidates, change_review, desk, planning,
     run_started_event, skip_decision, task_reset_event,
 };
 use crate::{SavedDecision, caps};
@@ -67,6 +67,9 @@ pub(super) fn answer_request(
         }
         RequestKind::ChangeReview { task, .. } => {
             change_review::answer_review(state, answered, answer, task, by, now)
+        }
+        RequestKind::CandidateChoice { task, .. } => {
+            candidates::answer_choice(state, answered, answer, task, by, now)
         }
         RequestKind::AppliedCheck { task, .. } => {
             change_review::answer_applied_check(state, answered, answer, task, by)

@@ -114,6 +114,19 @@ fn discard_changes(
     id: &TaskId,
     now: Timestamp,
 ) -> DecisionResult {
+    let discarded = WorktreeEvent::Discarded { task: id.clone(), cause: DiscardCause::Person };
+    let answered = answered.with_event(discarded);
+    let decision = fail_discarded(state, answered, id, now)?;
+    Ok(decision.with_effect(DriverEffect::RemoveWorktree(id.clone())))
+}
+
+/// A task fails because its changes were discarded, with what needs it.
+pub(super) fn fail_discarded(
+    state: &SessionState,
+    answered: CommandDecision,
+    id: &TaskId,
+    now: Timestamp,
+) -> DecisionResult {
     let task = find_task(state, id)?;
     let message = "its changes were discarded";
     let failed: Event = TaskEvent::Failed {
@@ -124,13 +137,12 @@ fn discard_changes(
         retry_in_ms: None,
     }
     .into();
-    let discarded = WorktreeEvent::Discarded { task: id.clone(), cause: DiscardCause::Person };
     // What needs the task is decided on a state in which it has failed.
     let mut after = state.clone();
     after.apply(&Record::new(state.seq.next(), now, failed.clone()));
-    let mut decision = answered.with_event(discarded).with_event(failed);
+    let mut decision = answered.with_event(failed);
     decision.events.extend(coordinator::skips_after_failure(&after, task));
-    Ok(decision.with_effect(DriverEffect::RemoveWorktree(id.clone())))
+    Ok(decision)
 }
 
 /// Restores what the files of a task were before its changes were applied.

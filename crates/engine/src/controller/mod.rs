@@ -1,6 +1,7 @@
 //! What a command means now. Pure: the driver journals the events and only then starts the effects.
 
 mod answer;
+pub(crate) mod candidates;
 mod change_review;
 pub mod desk;
 pub mod planning;
@@ -336,6 +337,12 @@ fn retry_task(
         return Err(task_state_refusal(state, task));
     }
     let mut decision = CommandDecision::from_event(task_reset_event(id, "retried by you"));
+    // Nothing was picked: all agents try again.
+    if state.agents.picked(id).is_none() {
+        let tries = state.candidates(id).filter(|at| state.tasks.row(*at).status.is_settled());
+        let reset = |at| task_reset_event(state.tasks.id(at), &format!("retried with {id}"));
+        decision.events.extend(tries.map(reset));
+    }
     if with_dependents {
         for descendant in state.tasks.descendants(task) {
             if state.tasks.row(descendant).status.is_settled() {

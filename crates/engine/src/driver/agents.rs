@@ -259,7 +259,14 @@ impl Driver {
     fn named_overlaps(&self, node: &TaskNode) -> Vec<WorktreeOverlap> {
         let criteria = serde_json::to_string(&node.exit_criteria).unwrap_or_default();
         let text = format!("{} {criteria}", node.description);
-        self.state.worktrees.overlaps(&node.id, |path| names_file(&text, path))
+        let mut overlaps = self.state.worktrees.overlaps(&node.id, |path| names_file(&text, path));
+        // Tries at the same task change the same files on purpose.
+        if let Some(pick) = node.run.candidate_of() {
+            let own: Vec<&TaskId> =
+                self.state.candidates(pick).map(|task| self.state.tasks.id(task)).collect();
+            overlaps.retain(|overlap| !own.contains(&&overlap.task));
+        }
+        overlaps
     }
 
     /// Completes the tasks whose agent had handed in its answer before an earlier process could complete them, exactly as

@@ -153,7 +153,7 @@ impl Driver {
                 ReviewProgress::NotNeeded => {}
                 ReviewProgress::Waiting => return,
                 ReviewProgress::Over { elapsed_ms: worked } => elapsed_ms = worked,
-                ReviewProgress::Undone { failure, elapsed_ms: worked } => {
+                ReviewProgress::Failed { failure, elapsed_ms: worked } => {
                     (verdict, elapsed_ms) = (Err(failure), worked);
                 }
             }

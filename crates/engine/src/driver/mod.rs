@@ -5,7 +5,7 @@
 
 use std::any::Any;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -19,9 +19,11 @@ use tokio_util::sync::CancellationToken;
 mod agents;
 mod applied_checks;
 mod calls;
+mod candidates;
 mod checks;
 mod closing;
 mod commit;
+pub(super) mod default_agent;
 mod holds;
 mod leftovers;
 mod permission;
@@ -182,6 +184,8 @@ pub(super) struct Driver {
     waiting_applies: VecDeque<TaskId>,
     /// The checks of applied changes that are under way.
     applied_checks: HashMap<TaskId, applied_checks::AppliedCheckRun>,
+    /// Tasks that wait for the end of their tries, to pick one of the results.
+    picks: BTreeSet<TaskId>,
     /// How many jobs with copies were started.
     worktree_jobs: u32,
     /// Calls after which their task goes no further.
@@ -255,6 +259,7 @@ impl Driver {
             applying: HashSet::new(),
             waiting_applies: VecDeque::new(),
             applied_checks: HashMap::new(),
+            picks: BTreeSet::new(),
             worktree_jobs: 0,
             silent_calls: HashSet::new(),
             side_writes: Vec::new(),
@@ -477,6 +482,7 @@ impl Driver {
             return;
         }
         self.resume_checks();
+        self.resume_picks();
         while let Some(task) = self.handovers.pop() {
             self.start_if_ready(task);
         }

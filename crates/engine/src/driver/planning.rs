@@ -156,12 +156,14 @@ impl Driver {
             // What a stage says after it was cancelled or overtaken no longer counts.
             _ if overtaken => {}
             StageReport::Record(events) => {
-                for event in events {
+                for mut event in events {
+                    self.assign_agents(&mut event);
                     self.record(event);
                 }
             }
             StageReport::Done(work) => {
                 for mut event in work.events {
+                    self.assign_agents(&mut event);
                     if let Event::Planning(PlanningEvent::Traced { step }) = &mut event {
                         // What was spent since the last step was traced, this step spent.
                         let spent = self.state.totals.cost.0;

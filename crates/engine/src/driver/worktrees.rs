@@ -33,14 +33,17 @@ pub(super) enum ReviewProgress {
     Waiting,
     /// The changes are in the workspace; the work took this long.
     Over { elapsed_ms: u64 },
-    /// They were, and the person had them undone.
-    Undone { failure: ExecutionFailure, elapsed_ms: u64 },
+    /// There is nothing to apply any more: the person had it undone, or no agent has a result.
+    Failed { failure: ExecutionFailure, elapsed_ms: u64 },
 }
 
 impl Driver {
     /// Takes the next step of a review.
     pub(super) fn continue_review(&mut self, call: &CallId, elapsed_ms: u64) -> ReviewProgress {
         let id = &call.task;
+        if self.state.tasks.position(id).is_some_and(|task| self.state.awaits_pick(task)) {
+            return self.continue_pick(call);
+        }
         if !self.state.agents.has_handed_in(id, call.attempt) {
             return ReviewProgress::NotNeeded;
         }
@@ -57,6 +60,9 @@ impl Driver {
                 let elapsed_ms = copy.elapsed_ms.saturating_add(elapsed_ms);
                 self.start_worktree_job(id, WorktreeAction::Review { elapsed_ms });
             }
+            WorktreePhase::Proposed if self.waiting_pick(id).is_some() => {
+                return self.hold_candidate(call, &copy);
+            }
             WorktreePhase::Proposed => return self.decide_review(call, &copy),
             WorktreePhase::Applying if self.applying.contains(id) => {
                 let error = Some("it was interrupted".to_owned());
@@ -71,7 +77,7 @@ impl Driver {
             WorktreePhase::Undone => {
                 let message = "its checks failed in the workspace, and its changes were undone";
                 let failure = ExecutionFailure::new(CHANGES_UNDONE, Category::Critical, message);
-                return ReviewProgress::Undone { failure, elapsed_ms: copy.elapsed_ms };
+                return ReviewProgress::Failed { failure, elapsed_ms: copy.elapsed_ms };
             }
             WorktreePhase::Discarded => {
                 self.conclude_task(call);
@@ -151,7 +157,7 @@ impl Driver {
 
     /// Whether the policy applies changes without asking: autonomy is high, the task's own criteria were checked and are
     /// met, and nothing about the changes is out of the ordinary.
-    fn may_apply_alone(&self, task: &TaskId, copy: &TaskWorktree) -> bool {
+    pub(super) fn may_apply_alone(&self, task: &TaskId, copy: &TaskWorktree) -> bool {
         let is_met = self
             .state
             .agents
@@ -179,6 +185,10 @@ impl Driver {
         let dependents = self.dependent_titles(task);
         let failing = self.state.worktrees.failing_check(&call.task);
         let failing = failing.map(|other| self.state.title_by_id(other).to_owned());
+        let overlaps = self.state.worktrees.proposal_overlaps(&call.task).into_iter();
+        let overlaps: Vec<(String, Vec<String>)> = overlaps
+            .map(|overlap| (self.state.title_by_id(&overlap.task).to_owned(), overlap.files))
+            .collect();
         let review = ChangeReview {
             task: &node,
             attempt: call.attempt,
@@ -187,7 +197,7 @@ impl Driver {
             summary: handed_in.as_ref().map_or("", |work| work.answer.as_str()),
             criteria_met: handed_in.as_ref().is_some_and(|work| work.criteria_met),
             left_out: &copy.left_out,
-            overlaps: &self.state.worktrees.proposal_overlaps(&call.task),
+            overlaps: &overlaps,
             conflicts: &copy.conflicts,
             error: copy.error.as_deref(),
             failing: failing.as_deref(),
@@ -221,7 +231,14 @@ impl Driver {
     /// Continues the review of a task after the person answered.
     pub(super) fn resume_review(&mut self, task: &TaskId) {
         let Some(row) = self.state.tasks.get(task) else { return };
-        let attempt = row.attempt;
+        let (attempt, is_settled) = (row.attempt, row.status.is_settled());
+        // What a try changed is known again.
+        if let Some(pick) = self.waiting_pick(task).filter(|_| is_settled) {
+            return self.resume_pick(&pick);
+        }
+        if self.state.tasks.position(task).is_some_and(|task| self.state.awaits_pick(task)) {
+            return self.resume_pick(task);
+        }
         let call = CallId { task: task.clone(), attempt, step: 0 };
         if !self.state.agents.has_handed_in(task, attempt) {
             // Its changes went back to the agent, who continues.
@@ -269,7 +286,11 @@ impl Driver {
         }
     }
 
-    fn start_worktree_job(&mut self, task: &TaskId, action: WorktreeAction) -> Option<CallId> {
+    pub(super) fn start_worktree_job(
+        &mut self,
+        task: &TaskId,
+        action: WorktreeAction,
+    ) -> Option<CallId> {
         let position = self.state.tasks.position(task)?;
         let copy = self.state.worktrees.get(task)?.clone();
         let attempt = self.state.tasks.row(position).attempt;

@@ -191,6 +191,18 @@ pub enum AgentEvent {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         criteria_met: bool,
     },
+    /// One of the results that several agents brought is taken for the task; the others are given up.
+    CandidatePicked {
+        task: TaskId,
+        attempt: u32,
+        /// The task whose result it is.
+        candidate: TaskId,
+        /// The agent that brought it, and that does the task from now on.
+        agent: String,
+        /// None where the policy picked it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Actor>,
+    },
     /// The result of a task in words, which its dependents read.
     Concluded { task: TaskId, attempt: u32, answer: String, tokens: u64 },
 }
@@ -223,6 +235,7 @@ impl AgentEvent {
             Self::TodoListed { .. } => "agent.todo_listed",
             Self::UsageReported { .. } => "agent.usage_reported",
             Self::HandedIn { .. } => "agent.handed_in",
+            Self::CandidatePicked { .. } => "agent.candidate_picked",
             Self::Concluded { .. } => "agent.concluded",
         }
     }
@@ -272,6 +285,7 @@ impl AgentEvent {
             | Self::TodoListed { task, .. }
             | Self::UsageReported { task, .. }
             | Self::HandedIn { task, .. }
+            | Self::CandidatePicked { task, .. }
             | Self::Concluded { task, .. } => Some(task),
             Self::Gated { .. } | Self::Granted { .. } | Self::Revoked { .. } => None,
         }

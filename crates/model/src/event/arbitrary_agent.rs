@@ -400,6 +400,11 @@ pub(super) fn agent_event() -> BoxedStrategy<AgentEvent> {
         1 => (task_id(), 1..3u32, words(), any::<bool>()).prop_map(|(task, attempt, answer, criteria_met)| {
             AgentEvent::HandedIn { task, attempt, answer, tokens: 3, criteria_met }
         }),
+        1 => (task_id(), 1..3u32, any::<bool>()).prop_map(|(task, attempt, person)| {
+            let candidate = format!("{task}.claude").into();
+            let by = person.then_some(Actor::Person);
+            AgentEvent::CandidatePicked { task, attempt, candidate, agent: "claude".into(), by }
+        }),
     ]
     .boxed()
 }

@@ -17,6 +17,8 @@ pub enum DiscardCause {
     NoChanges,
     /// The copy was deleted behind our back.
     Lost,
+    /// The result of another agent was picked.
+    NotPicked,
 }
 
 /// Facts about a task's own copy of the workspace.

@@ -2,7 +2,7 @@
 
 use super::new_request;
 use crate::request::RequestDetail;
-use crate::task_changes::{ApplyConflict, ChangeProposal, WorktreeOverlap};
+use crate::task_changes::{ApplyConflict, ChangeProposal};
 use crate::{Choice, ChoiceAction, Request, RequestId, RequestKind, TaskNode};
 
 /// What is known about the changes of a task.
@@ -19,7 +19,8 @@ pub struct ChangeReview<'a> {
     pub criteria_met: bool,
     /// What git ignores and was not copied.
     pub left_out: &'a [String],
-    pub overlaps: &'a [WorktreeOverlap],
+    /// Titles of other tasks under way with the files that they change too.
+    pub overlaps: &'a [(String, Vec<String>)],
     /// Files in the workspace that stand in the way of applying.
     pub conflicts: &'a [ApplyConflict],
     /// Why the last try to apply failed, where it was not a conflict.
@@ -86,8 +87,8 @@ fn review_details(review: &ChangeReview<'_>) -> Vec<RequestDetail> {
     if !review.summary.trim().is_empty() {
         details.push(RequestDetail::new("It says", format!("\"{}\"", review.summary.trim())));
     }
-    details.extend(review.overlaps.iter().map(|overlap| {
-        let text = format!("{} also works on {}", overlap.task, overlap.files.join(", "));
+    details.extend(review.overlaps.iter().map(|(title, files)| {
+        let text = format!("{title} also works on {}", files.join(", "));
         RequestDetail::new("Overlap", text)
     }));
     let not_applied = review.proposal.left_out.iter();

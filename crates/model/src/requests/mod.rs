@@ -8,6 +8,7 @@ mod answer_words;
 mod applied_check;
 mod assumed_values;
 mod call_in_doubt;
+mod candidate_choice;
 mod change_review;
 mod command_permission;
 mod draft_approval;
@@ -34,6 +35,9 @@ pub use applied_check::{AppliedCheckReview, applied_check_request};
 use assumed_values::describe_setting;
 pub use assumed_values::{describe_assumption, describe_question_key};
 pub use call_in_doubt::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request};
+pub use candidate_choice::{
+    CandidateComparison, TriedCandidate, candidate_choice_request, parse_numbered_words,
+};
 pub use change_review::{ChangeReview, change_review_request};
 pub use command_permission::{
     CommandAskReason, CommandPlacement, CommandQuestion, command_request,

@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 
 use super::{
-    AgentInquiry, AppliedCheckReview, AskReason, CallEvidence, CallInDoubt, ChangeReview,
-    CommandAskReason, CommandPlacement, CommandQuestion, DeskPermissionQuestion,
+    AgentInquiry, AppliedCheckReview, AskReason, CallEvidence, CallInDoubt, CandidateComparison,
+    ChangeReview, CommandAskReason, CommandPlacement, CommandQuestion, DeskPermissionQuestion,
     DeskQuestionInWords, DraftEvidence, InDoubtAction, ModelFailure, OfflineOutlook, PartialWork,
     ProposedPlan, ReachedCap, Request, RequestId, RequestKind, StageTrouble, TaskSpending,
-    ToolCallQuestion, agent_question_request, applied_check_request, budget_request, cap_request,
-    change_review_request, command_request, consent_request, desk_permission_request,
-    desk_question_request, draft_request, escalation_request, final_plan_request, goal_request,
-    in_doubt_request, low_confidence_request, model_failure_request, partly_done_request,
-    pattern_rfc_request, permission_request, planned_request, planning_cap_request,
-    questions_request, submitted_plan_request, subtype_rfc_request, task_limit_request,
-    unchanged_plan_request, validation_request, widening_detail,
+    ToolCallQuestion, TriedCandidate, agent_question_request, applied_check_request,
+    budget_request, candidate_choice_request, cap_request, change_review_request, command_request,
+    consent_request, desk_permission_request, desk_question_request, draft_request,
+    escalation_request, final_plan_request, goal_request, in_doubt_request, low_confidence_request,
+    model_failure_request, partly_done_request, pattern_rfc_request, permission_request,
+    planned_request, planning_cap_request, questions_request, submitted_plan_request,
+    subtype_rfc_request, task_limit_request, unchanged_plan_request, validation_request,
+    widening_detail,
 };
 use crate::event::RiskClass;
 use crate::request::RequestDetail;
@@ -243,6 +244,7 @@ fn run_requests() -> Vec<Request> {
     requests.push(task_limit_request(ID, &task, "It has used its 12 steps."));
     requests.extend(agent_requests(&task));
     requests.extend(change_reviews(&task));
+    requests.push(candidate_choice(&task));
     requests.push(consent_request(ID, "openai", "OPENAI_API_KEY"));
     requests
 }
@@ -307,6 +309,71 @@ fn change_reviews(task: &TaskNode) -> [Request; 3] {
     };
     let stuck = ChangeReview { conflicts: &[conflict], ..review.clone() };
     [change_review_request(ID, &review), change_review_request(ID, &stuck), applied_check(task)]
+}
+
+fn candidate_choice(task: &TaskNode) -> Request {
+    let file = |path: &str, change, added, removed| ProposedFile {
+        path: path.to_owned(),
+        change,
+        added,
+        removed,
+        protected: false,
+    };
+    let pages = || file("site/pages.toml", ProposedFileKind::Modified, 1, 1);
+    let index = file("site/search.md", ProposedFileKind::Added, 2, 0);
+    let first = ChangeProposal { files: vec![pages(), index], left_out: Vec::new() };
+    let second = ChangeProposal { files: vec![pages()], left_out: Vec::new() };
+    let change = |text: &str| [RequestDetail::new("site/pages.toml +1 -1", text)];
+    let first_diffs =
+        change("@@ -1,2 +1,2 @@\n title = \"Docs\"\n-search = false\n+search = true\n");
+    let second_diffs =
+        change("@@ -1,2 +1,2 @@\n title = \"Docs\"\n-search = false\n+search = \"all\"\n");
+    let tried = |id: &'static str, title: &str| TriedCandidate {
+        task: Box::leak(Box::new(id.into())),
+        title: title.to_owned(),
+        proposal: None,
+        diffs: &[],
+        summary: "",
+        criteria_met: false,
+        elapsed_ms: 95_000,
+        tokens: 0,
+        unavailable: Some("did not finish: it said nothing for 10 minutes".to_owned()),
+    };
+    let done = |own: TriedCandidate<'static>| TriedCandidate {
+        criteria_met: true,
+        unavailable: None,
+        ..own
+    };
+    let candidates = [
+        TriedCandidate {
+            proposal: Some(&first),
+            diffs: &first_diffs,
+            summary: "The search page is there and linked.",
+            tokens: 18_400,
+            ..done(tried("build.claude", "Claude Code"))
+        },
+        TriedCandidate {
+            proposal: Some(&second),
+            diffs: &second_diffs,
+            ..done(tried("build.codex", "Codex"))
+        },
+        tried("build.goose", "goose"),
+    ];
+    let task = TaskNode {
+        exit_criteria: vec![crate::ExitCriterion::FileExists {
+            path: "site/pages.toml".to_owned(),
+            on: crate::task::CriterionEffect::Success,
+        }],
+        ..task.clone()
+    };
+    let dependents = ["Publish the site".to_owned()];
+    let compared = CandidateComparison {
+        task: &task,
+        attempt: 1,
+        candidates: &candidates,
+        dependents: &dependents,
+    };
+    candidate_choice_request(ID, &compared)
 }
 
 fn applied_check(task: &TaskNode) -> Request {

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use super::TreePosition;
 use planwright_model::{
     DateField, ExitCriterion, NodeDependency, PlanDate, PlanNode, Recurrence, RecurrenceByDay,
-    RunKind, agent_title,
+    RunKind,
 };
 use planwright_text::{dates, units};
 
@@ -190,7 +190,7 @@ pub fn owner_words(node: &PlanNode) -> String {
     }
     match &node.run {
         None | Some(RunKind::Human {}) => "you",
-        Some(RunKind::Agent(run)) => run.own_agent().map_or("agent", agent_title),
+        Some(RunKind::Agent(run)) => run.worker_title(),
         Some(RunKind::Shell(_)) => "command",
     }
     .to_owned()

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 
 use super::run_progress::{ExportedRun, ExportedStatus};
 use super::to_one_line;
-use planwright_model::{Plan, RunKind, agent_title};
+use planwright_model::{Plan, RunKind};
 
 const COLUMNS: [&str; 10] = [
     "id",
@@ -33,7 +33,7 @@ pub fn render_csv(plan: &Plan, run: &ExportedRun, zone: &TimeZone) -> String {
             .map(|(start, end)| format!("{:.3}", end.duration_since(start).as_secs_f64()));
         let (who, command) = match &task.run {
             RunKind::Shell(command) => ("command", command.as_str()),
-            RunKind::Agent(run) => (run.own_agent().map_or("agent", agent_title), ""),
+            RunKind::Agent(run) => (run.worker_title(), ""),
             RunKind::Human {} => ("you", ""),
         };
         let after: Vec<&str> = task.dependencies.iter().map(|link| link.task.as_str()).collect();

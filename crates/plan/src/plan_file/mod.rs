@@ -5,6 +5,7 @@
 //! tasks, 200,000 links, 128 levels of nesting.
 
 mod calendar;
+mod candidates;
 mod command_options;
 mod conditions;
 mod criteria;

@@ -8,8 +8,8 @@ use super::task::{self, LocatedTask, SANDBOX};
 use super::template::{self, TemplateScope};
 use super::value_tree::{TreeValue, ValuePath, ValueTree, escape_for_message};
 use super::{
-    MAX_LINKS, MAX_TASKS, PlanFileInputs, calendar, conditions, matrix, plan_options, run_rules,
-    run_settings,
+    MAX_LINKS, MAX_TASKS, PlanFileInputs, calendar, candidates, conditions, matrix, plan_options,
+    run_rules, run_settings,
 };
 use crate::graph::{TaskCycle, prune_missing, resolve_graph};
 use planwright_model::{
@@ -116,6 +116,7 @@ pub(super) fn decode_plan(
     conditions::check_conditions(&mut decoder, &placed);
     check_resources(&mut decoder, &plan, &placed);
     run_rules::check_run_rules(&mut decoder, &plan, &placed);
+    let placed = candidates::expand_candidates(&mut decoder, placed);
     let calendar_place = calendar_at.map(|at| decoder.lines.line_and_column(at));
     DecodedPlan { calendar_place, ..assemble_plan(decoder, plan, &placed, inputs.allow_missing) }
 }

@@ -1,12 +1,13 @@
-//! Who does a task: a command, a person, the built-in agent or one of the person's own.
+//! Who does a task: a command, a person, the built-in agent or agents of the person's own.
 
+use super::candidates::MOST_CANDIDATES;
 use super::decoder::{FieldNames, PlanFileDecoder};
 use super::value_tree::{TreeValue, ValuePath, ValueTree};
 use planwright_model::{AgentRun, RunKind};
 use planwright_text::nearest_name;
 
 /// The fields of `agent`.
-pub(super) const AGENT_FIELDS: &[FieldNames] = &[("with", &[])];
+pub(super) const AGENT_FIELDS: &[FieldNames] = &[("with", &[]), ("best_of", &[])];
 
 pub(super) fn decode_run(
     decoder: &mut PlanFileDecoder<'_>,
@@ -71,7 +72,43 @@ fn decode_agent(
         check_name(decoder, &entry.tree, path, name)?;
         name.clone_into(&mut run.with);
     }
+    if let Some(entry) = fields.get("best_of") {
+        let path = ValuePath::Field(&path, &entry.key);
+        if !run.with.is_empty() {
+            let fix = "Keep `with` for one agent, or `best_of` for several.";
+            decoder.report_bad_value(&entry.tree, path, "stands beside `with`", fix);
+            return None;
+        }
+        run.best_of = decode_candidates(decoder, &entry.tree, path)?;
+    }
     Some(run)
+}
+
+/// The agents that each try a task. One that is named twice tries it twice.
+fn decode_candidates(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Option<Vec<String>> {
+    let TreeValue::List(items) = &tree.value else {
+        let fix = "Write best_of = [\"claude\", \"codex\"].";
+        decoder.report_bad_value(tree, path, "must be a list of agents", fix);
+        return None;
+    };
+    let mut names = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let path = ValuePath::Item(&path, at);
+        let name = decoder.read_text(item, path)?;
+        check_name(decoder, item, path, name)?;
+        names.push(name.to_owned());
+    }
+    if !(2..=MOST_CANDIDATES).contains(&names.len()) {
+        let message = format!("must name 2 to {MOST_CANDIDATES} agents");
+        let fix = "For one agent, write with = \"…\" instead.";
+        decoder.report_bad_value(tree, path, message, fix);
+        return None;
+    }
+    Some(names)
 }
 
 /// An agent that nobody knows would only be noticed when its task starts.

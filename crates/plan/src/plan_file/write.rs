@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value as Json;
 use toml_edit::{Array, InlineTable, Key, Value};
 
+use super::candidates::collapse_candidates;
 use super::duration::{self, DayLength};
 use super::run_settings::STRICT_SHELL;
 use super::template::{escape_template, has_template};
@@ -69,9 +70,9 @@ pub fn write_toml(plan: &Plan) -> String {
         out.push_str("\n[calendar]\n");
         write_calendar(&mut out, calendar);
     }
-    for task in &plan.tasks {
+    for task in collapse_candidates(plan) {
         out.push_str("\n[[tasks]]\n");
-        write_task(&mut out, task, version);
+        write_task(&mut out, &task, version);
     }
     out
 }
@@ -194,10 +195,14 @@ fn write_task(out: &mut String, task: &TaskNode, version: i64) {
 
 /// Writes which agent does a task, where it is not the built-in one.
 fn write_agent_run(out: &mut String, run: &AgentRun) {
-    if let Some(name) = run.own_agent() {
-        let agent = inline_table([("with", name.into())]);
-        write_raw_field(out, "run", inline_table([("agent", agent.into())]));
-    }
+    let field = match run.own_agent() {
+        Some(name) => ("with", name.into()),
+        None if run.is_pick() => {
+            ("best_of", run.best_of.iter().map(String::as_str).collect::<Array>().into())
+        }
+        None => return,
+    };
+    write_raw_field(out, "run", inline_table([("agent", inline_table([field]).into())]));
 }
 
 /// Writes who answers for a task, its dates, and what it rests on.

@@ -15,6 +15,7 @@ use planwright_model::{
     ExitCriterion, NodeTree, Plan, PlanContext, PlanNode, Recurrence, Roadmap, Role, RunKind,
     Schedule, ScheduledBlock, TaskId, TaskNode,
 };
+pub use task_kind::task_type_of;
 
 /// Creates the executable plan of a roadmap, with the starts of its schedule if there is one.
 pub fn plan_from_roadmap(

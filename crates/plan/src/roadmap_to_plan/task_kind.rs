@@ -46,6 +46,11 @@ pub(super) fn fill_task_kind(task: &mut TaskNode, leaf: &PlanNode) {
     task.estimated_tokens = tokens;
 }
 
+/// The type of the task that an agent does for a leaf: the one that was drafted, or else what the title indicates.
+pub fn task_type_of(leaf: &PlanNode) -> &str {
+    if leaf.task_type.is_empty() { kind_from_title(&leaf.title) } else { &leaf.task_type }
+}
+
 /// Returns the task type that a title indicates; the first verb decides.
 fn kind_from_title(title: &str) -> &'static str {
     let lower = title.to_lowercase();

@@ -70,6 +70,7 @@ pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
         | "agent.granted"
         | "agent.message_sent"
         | "agent.budget_renewed"
+        | "agent.candidate_picked"
         | "agent.revoked" => TraceEntryKind::Answered,
         "agent.acted" | "planning.tool_answered" => TraceEntryKind::Action,
         "agent.observed" | "agent.concluded" | "agent.child_moved" => TraceEntryKind::Observed,
@@ -364,6 +365,16 @@ pub(super) fn project_agent(event: &AgentEvent) -> Option<EntryProjection> {
         }
         AgentEvent::HandedIn { answer, .. } | AgentEvent::Concluded { answer, .. } => {
             split_heading(answer)
+        }
+        AgentEvent::CandidatePicked { agent, by, .. } => {
+            let result = format!("the result of {}", planwright_model::agent_title(agent));
+            let text = match by {
+                Some(_) => format!("you picked {result}"),
+                None => {
+                    format!("{result} is taken: autonomy is high and only it meets the criteria")
+                }
+            };
+            (text, None)
         }
         AgentEvent::Granted { words, .. } => (format!("allowed for this session: {words}"), None),
         AgentEvent::Revoked { rule } => {

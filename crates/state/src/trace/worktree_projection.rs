@@ -13,7 +13,8 @@ pub(super) fn entry_kind(event: &WorktreeEvent) -> Option<TraceEntryKind> {
         | WorktreeEvent::Applied { .. }
         | WorktreeEvent::Undone { .. }
         | WorktreeEvent::Discarded {
-            cause: DiscardCause::NoChanges | DiscardCause::Lost, ..
+            cause: DiscardCause::NoChanges | DiscardCause::Lost | DiscardCause::NotPicked,
+            ..
         } => TraceEntryKind::Observed,
         WorktreeEvent::ApplyRequested { .. }
         | WorktreeEvent::ChangesRequested { .. }
@@ -92,6 +93,9 @@ pub(super) fn project_worktree(event: &WorktreeEvent) -> Option<EntryProjection>
         }
         WorktreeEvent::Discarded { cause: DiscardCause::Lost, .. } => {
             "its copy is gone; it starts from a new one".to_owned()
+        }
+        WorktreeEvent::Discarded { cause: DiscardCause::NotPicked, .. } => {
+            "its changes were not picked".to_owned()
         }
         WorktreeEvent::UndoRequested { retry: Some(_), .. } => {
             "its changes go back to the agent, with what failed".to_owned()

@@ -292,6 +292,10 @@ pub(super) fn agents_text(state: &SessionState, rows: &[PlanTextRow]) -> String 
         parts.push(format!("{} by the built-in agent", units::format_counted(built_in, "task")));
     }
     parts.extend(own_agent_parts(state, rows));
+    let picks = rows.iter().filter(|row| row.is_pick).count();
+    if picks > 0 {
+        parts.push(format!("you pick the result of {}", units::format_counted(picks, "task")));
+    }
     parts.join("; ")
 }
 

@@ -11,7 +11,7 @@ use super::{DaySpan, PlanFileRow, criteria_words, file_rows, file_task_times, gr
 use planwright_model::task::CriterionEffect;
 use planwright_model::{
     Comment, CommentOutcome, ExitCriterion, NodeDependency, NodeTree, Plan, PlanDate, PlanNode,
-    RunKind, Schedule, TaskId, TaskNode, agent_title,
+    RunKind, Schedule, TaskId, TaskNode,
 };
 use planwright_state::{DraftSnapshot, SessionState};
 use planwright_text::{clean_line, units};
@@ -48,6 +48,8 @@ pub struct PlanTextRow {
     pub who: String,
     /// The name of the person's own agent that does it.
     pub own_agent: Option<String>,
+    /// It waits for several agents and picks one of their results.
+    pub is_pick: bool,
     /// Whether it takes the person's time.
     pub is_yours: bool,
     /// Of a phase: of all that it holds.
@@ -333,6 +335,7 @@ impl<'a> RowSource<'a> {
             title: clean_line(title).into_owned(),
             who: String::new(),
             own_agent: None,
+            is_pick: false,
             is_yours: false,
             minutes: None,
             days: stretch.map(|(start, end)| DaySpan::from_stretch(*start, *end, self.zone)),
@@ -396,7 +399,8 @@ impl PlanTextRow {
             None | Some(RunKind::Human {}) => "you",
             Some(RunKind::Agent(run)) => {
                 self.own_agent = run.own_agent().map(str::to_owned);
-                run.own_agent().map_or("agent", agent_title)
+                self.is_pick = run.is_pick();
+                run.worker_title()
             }
             Some(RunKind::Shell(command)) => {
                 self.command = Some(command.clone());

@@ -86,12 +86,13 @@ fn read_who(
     node: &TaskId,
     source: RowReadSource<'_>,
 ) -> Result<(Vec<PlanEdit>, String), String> {
+    if let Some(name) = strip_word(text, "all") {
+        return read_agent_of_all(name, source);
+    }
     let node = node.clone();
     let doer = |doer, command| PlanEdit::SetDoer { node: node.clone(), doer, command, agent: None };
     let lower = text.to_lowercase();
-    let is_named =
-        |agent: &&AgentDescription| agent.name == lower || agent.title().to_lowercase() == lower;
-    if let Some(own) = source.agents.values().find(is_named) {
+    if let Some(own) = find_agent(&lower, source) {
         let (name, title) = (own.name.clone(), own.title().to_owned());
         let (doer, command) = (TaskAssignee::Agent, None);
         return Ok((vec![PlanEdit::SetDoer { node, doer, command, agent: Some(name) }], title));
@@ -104,7 +105,7 @@ fn read_who(
         return Ok((vec![edit], "runs a command".to_owned()));
     }
     match lower.as_str() {
-        "" => Err("Who does it? You, agent, the name of one of your agents, a person, or $ and a command.".to_owned()),
+        "" => Err("Who does it? You, agent, the name of one of your agents, a person, or $ and a command; \"all\" and an agent for every task of agents.".to_owned()),
         "you" | "me" | "i" | "myself" => {
             let own = PlanEdit::Assign { node: node.clone(), owner: String::new() };
             Ok((vec![own], "yours".to_owned()))
@@ -117,6 +118,47 @@ fn read_who(
             Ok((vec![owner], format!("done by {text}")))
         }
     }
+}
+
+fn find_agent<'a>(name: &str, source: RowReadSource<'a>) -> Option<&'a AgentDescription> {
+    let named =
+        |agent: &&AgentDescription| agent.name == name || agent.title().to_lowercase() == name;
+    source.agents.values().find(named)
+}
+
+/// One agent for all tasks that agents do.
+fn read_agent_of_all(
+    name: &str,
+    source: RowReadSource<'_>,
+) -> Result<(Vec<PlanEdit>, String), String> {
+    let lower = name.to_lowercase();
+    let own = find_agent(&lower, source);
+    let is_built_in = matches!(lower.as_str(), "agent" | "agents" | "the agent");
+    if own.is_none() && !is_built_in {
+        return Err(format!(
+            "\"{name}\" is not one of your agents. Try \"all agent\", or set it up with `planwright agents on`."
+        ));
+    }
+    let agent = own.map(|own| own.name.clone());
+    let by_agent = |row: &&PlanTextRow| row.own_agent.is_some() || row.who == "agent";
+    let edits: Vec<PlanEdit> = source
+        .rows
+        .iter()
+        .filter(by_agent)
+        .filter(|row| row.own_agent != agent)
+        .map(|row| PlanEdit::SetDoer {
+            node: row.id.clone(),
+            doer: TaskAssignee::Agent,
+            command: None,
+            agent: agent.clone(),
+        })
+        .collect();
+    if edits.is_empty() {
+        return Err("No other task is done by an agent.".to_owned());
+    }
+    let title = own.map_or("the agent", |own| own.title());
+    let said = format!("{} by {title}", format_counted(edits.len(), "task"));
+    Ok((edits, said))
 }
 
 /// A day for the start, `by` one for the end, `not before` one, or `after` a row. Nothing clears what was set.

@@ -8,7 +8,7 @@ use planwright_model::event::{ApprovalEvent, Event, Record};
 use planwright_model::{ApprovalTarget, Request, RequestKind};
 
 /// Every card: its name, the journal it is in, and which of the requests there it is.
-const CARDS: [(&str, &str, usize); 34] = [
+const CARDS: [(&str, &str, usize); 38] = [
     ("questions", "questions", 1),
     ("question", "question", 1),
     ("kind", "kind", 1),
@@ -34,6 +34,10 @@ const CARDS: [(&str, &str, usize); 34] = [
     ("change_review", "change_review", 2),
     ("change_conflict", "change_conflict", 3),
     ("applied_check", "applied_check", 3),
+    ("own_agents_plan", "own_agents", 1),
+    ("own_agent_permission", "own_agents", 2),
+    ("own_agent_review", "own_agents", 4),
+    ("candidate_choice", "candidate_choice", 2),
     ("consent", "consent", 1),
     ("model_trouble", "model_trouble", 1),
     ("cap", "cap", 2),
@@ -95,7 +99,7 @@ pub(crate) fn card_request(name: &str) -> Request {
 }
 
 /// Every kind of request that the engine can ask; drafts by what they are a draft of.
-const KINDS: [&str; 23] = [
+const KINDS: [&str; 24] = [
     "final_plan",
     "cap",
     "in_doubt",
@@ -119,6 +123,7 @@ const KINDS: [&str; 23] = [
     "desk_question",
     "desk_permission",
     "applied_check",
+    "candidate_choice",
 ];
 
 /// A new kind does not compile until it stands here, and fails the test below until the engine was recorded asking it.
@@ -149,6 +154,7 @@ fn kind_name(kind: &RequestKind) -> &'static str {
         RequestKind::DeskQuestion { .. } => KINDS[20],
         RequestKind::DeskPermission { .. } => KINDS[21],
         RequestKind::AppliedCheck { .. } => KINDS[22],
+        RequestKind::CandidateChoice { .. } => KINDS[23],
     }
 }
 

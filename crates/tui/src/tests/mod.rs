@@ -15,6 +15,7 @@ mod key_help;
 pub(crate) mod lint;
 mod model_planning;
 mod opening;
+mod own_agents;
 mod panics;
 pub(crate) mod planned;
 mod replaying;

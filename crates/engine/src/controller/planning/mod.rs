@@ -268,6 +268,7 @@ pub fn is_planning_request(kind: &RequestKind) -> bool {
             | RequestKind::AgentQuestion { .. }
             | RequestKind::PartlyDone { .. }
             | RequestKind::ChangeReview { .. }
+            | RequestKind::CandidateChoice { .. }
             | RequestKind::AppliedCheck { .. }
             | RequestKind::Consent { .. }
             | RequestKind::DeskQuestion { .. }

@@ -11,9 +11,7 @@ use crate::plan_text::{criteria_words, row_comment, task_rhythm};
 use crate::theme::ThemeRole;
 use crate::widgets::short_plan_name;
 use planwright_model::task::CriterionEffect;
-use planwright_model::{
-    Actor, AdaptationLogEntry, RunKind, ScheduledBlock, TaskId, TaskNode, agent_title,
-};
+use planwright_model::{Actor, AdaptationLogEntry, RunKind, ScheduledBlock, TaskId, TaskNode};
 use planwright_state::{SessionState, SkipRoots, TaskRow, TaskStatus};
 use planwright_text::{clean_text, dates, reveal_hidden, units, wrap_exact, wrap_words};
 
@@ -114,7 +112,7 @@ fn doer(node: &TaskNode) -> &str {
     }
     match &node.run {
         RunKind::Human {} => "yours",
-        RunKind::Agent(run) => run.own_agent().map_or("agent", agent_title),
+        RunKind::Agent(run) => run.worker_title(),
         RunKind::Shell(_) => "command",
     }
 }

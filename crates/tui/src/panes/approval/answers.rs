@@ -26,7 +26,8 @@ impl AnswerRow {
 
     /// Whether it lets something happen, so that everything must have been seen first.
     pub(crate) fn is_consequential(&self) -> bool {
-        self.choices.iter().any(|choice| is_consequential(*choice))
+        self.action == KeyAction::YesWider
+            || self.choices.iter().any(|choice| is_consequential(*choice))
     }
 }
 
@@ -83,6 +84,7 @@ fn merge_rows(row: &mut AnswerRow, other: AnswerRow, choice: &Choice, request: &
             RequestKind::AgentQuestion { .. } | RequestKind::DeskQuestion { .. },
             KeyAction::Options,
         ) => Some("pick one"),
+        (RequestKind::CandidateChoice { .. }, KeyAction::YesWider) => Some("apply the result of"),
         _ => shared_choice_label(&row.choices),
     };
     shared.unwrap_or(shared_key_label(row.action)).clone_into(&mut row.label);
@@ -166,6 +168,10 @@ fn key_action(kind: &RequestKind, action: ChoiceAction) -> KeyAction {
     );
     match action {
         Choice::StopTask if out_of_steps => KeyAction::No,
+        // It is written to the workspace; nothing of that is done by a number alone.
+        Choice::PickOption(_) if matches!(kind, RequestKind::CandidateChoice { .. }) => {
+            KeyAction::YesWider
+        }
         Choice::ApproveAndRun
         | Choice::Approve
         | Choice::Happened

@@ -29,6 +29,7 @@ pub(super) fn is_run_card(kind: &RequestKind) -> bool {
             | RequestKind::AgentQuestion { .. }
             | RequestKind::PartlyDone { .. }
             | RequestKind::ChangeReview { .. }
+            | RequestKind::CandidateChoice { .. }
             | RequestKind::AppliedCheck { .. }
             | RequestKind::Consent { .. }
             | RequestKind::Rfc { .. }

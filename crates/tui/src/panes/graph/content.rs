@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use planwright_model::{LinkKind, RunKind, TaskLink, TaskNode, agent_title};
+use planwright_model::{LinkKind, RunKind, TaskLink, TaskNode};
 use planwright_state::{SessionState, TaskRow, TaskStatus};
 use planwright_text::{display_width, units};
 
@@ -37,7 +37,7 @@ pub(crate) fn task_worker(node: &TaskNode) -> &str {
         return owner;
     }
     match &node.run {
-        RunKind::Agent(run) if !run.is_built_in() => agent_title(&run.with),
+        RunKind::Agent(run) if !run.is_built_in() => run.worker_title(),
         RunKind::Agent(_) if node.agent_role == planwright_model::task::DEFAULT_ROLE => "agent",
         RunKind::Agent(_) => &node.agent_role,
         RunKind::Shell(_) => "command",
