@@ -470,8 +470,7 @@ enum RunSchema {
 struct AgentSchema {
     /// The name of one of your own agents, as `planwright agents list` shows it.
     with: Option<String>,
-    /// Names of agents that each try the task in a copy of their own; a name that stands twice tries it twice. You
-    /// pick one of the results.
+    /// Names of agents that each try the task in a copy of their own (twice, if named twice). You pick one result.
     #[schemars(length(min = 2, max = 5))]
     best_of: Option<Vec<String>>,
 }
