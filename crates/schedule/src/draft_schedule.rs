@@ -17,6 +17,9 @@ pub struct DraftScheduleRequest<'a> {
     pub context: &'a PlanContext,
     /// The schedule that the draft had before.
     pub before: Option<&'a Schedule>,
+    /// The schedule that the person saw before this draft: what has nothing to do with a change stays where it was. It is
+    /// the same for every change of a draft, so that one that is put back and taken again has the same dates.
+    pub shown: Option<&'a Schedule>,
     /// What is done and stays where it is. Its late work is not looked at.
     pub settled: &'a OpenWork,
     pub events: &'a [FixedEvent],
@@ -37,6 +40,7 @@ pub fn schedule_draft(request: &DraftScheduleRequest<'_>) -> Result<Schedule, Sc
         events: request.events,
         others: request.others,
         locked: &locked,
+        before: request.shown.map(|shown| shown.blocks.as_slice()).unwrap_or_default(),
         not_before: Some(next_start(now)),
         ..ScheduleRequest::new(roadmap, context)
     };

@@ -38,9 +38,11 @@ pub fn try_count(iterations: u64, leaves: usize) -> u64 {
     (iterations.saturating_mul(TYPICAL_LEAVES) / leaves).max(MIN_TRIES).min(iterations)
 }
 
-/// Finds a good layout. The same problem, count and seed always give the same layout.
+/// Finds a good layout. The same problem, count and seed always give the same layout. `earlier` has the minute at which
+/// each item began in the version before.
 pub(super) fn search_layout(
     problem: &PlacementProblem<'_>,
+    earlier: &[Option<i64>],
     iterations: u64,
     seed: u64,
 ) -> (ScheduleLayout, LayoutScore) {
@@ -54,6 +56,7 @@ pub(super) fn search_layout(
     if problem.sessions.is_none() {
         search.improve_best(try_count(iterations, problem.network.items.len()));
     }
+    search.keep_earlier_order(earlier);
     search.best.map_or_else(
         || (ScheduleLayout::default(), score_layout(problem, &ScheduleLayout::default())),
         |best| (best.layout, best.score),
@@ -165,6 +168,24 @@ impl LayoutSearch<'_, '_> {
             if self.best.as_ref().is_none_or(|best| score < best.score) {
                 self.best = Some(BestLayout { layout, score, ranks, windows });
             }
+        }
+    }
+
+    /// Takes the order of the version before if it is as good: after a small change the tasks that have nothing to do
+    /// with it keep their dates. What is new goes where there is room.
+    fn keep_earlier_order(&mut self, earlier: &[Option<i64>]) {
+        let Some(best) = &self.best else { return };
+        if earlier.iter().all(Option::is_none) {
+            return;
+        }
+        let start = |item: usize| earlier.get(item).copied().flatten().unwrap_or(i64::MAX);
+        let ranks = rank_by_key(self.problem.network, start);
+        let windows = best.windows;
+        let layout = generate_layout(self.problem, &ranks, GenerationScheme::Serial, windows);
+        let score = score_layout(self.problem, &layout);
+        // In how many blocks the work is cut is worth less than dates that stay.
+        if (LayoutScore { blocks: best.score.blocks, ..score }) <= best.score {
+            self.best = Some(BestLayout { layout, score, ranks, windows });
         }
     }
 

@@ -70,6 +70,8 @@ pub struct ScheduleRequest<'a> {
     pub others: &'a [OtherBlock],
     /// Blocks of this plan that must not be moved.
     pub locked: &'a [ScheduledBlock],
+    /// The blocks of the version before: its order is kept where that costs nothing.
+    pub before: &'a [ScheduledBlock],
     /// Nothing is placed before this instant, if it is later than the first day.
     pub not_before: Option<Timestamp>,
     pub iterations: u64,
@@ -85,6 +87,7 @@ impl<'a> ScheduleRequest<'a> {
             events: &[],
             others: &[],
             locked: &[],
+            before: &[],
             not_before: None,
             iterations: SCHEDULE_ITERATIONS,
             seed: 0,

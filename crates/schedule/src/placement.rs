@@ -273,8 +273,12 @@ impl<'a> TimeAllocation<'a> {
             let other = self.taken.partition_point(|span| span.1 <= walk.cursor);
             let other = self.taken.get(other).copied().unwrap_or((i64::MAX, i64::MAX));
             let obstacle = own.min(other);
-            let gap = obstacle.0.min(end) - walk.cursor;
-            let length = sizes.pick_length(open, room.min(u64::try_from(gap).unwrap_or(0)));
+            let gap = u64::try_from(obstacle.0.min(end) - walk.cursor).unwrap_or(0);
+            let length = if room >= u64::from(open) && self.fits_without_break(sizes, open, gap) {
+                open
+            } else {
+                sizes.pick_length(open, room.min(gap))
+            };
             if length > 0 {
                 return Some((walk.cursor, walk.cursor + i64::from(length)));
             }
@@ -284,6 +288,14 @@ impl<'a> TimeAllocation<'a> {
             walk.cursor = obstacle.1;
         }
         None
+    }
+
+    /// Whether a single break is all that would move the end of the work to another day: then it is done without. Work of
+    /// 3 h fits into the evening that was given for it.
+    fn fits_without_break(&self, sizes: BlockSizes, open: u32, gap: u64) -> bool {
+        let (open, pause) = (u64::from(open), u64::from(self.limits.break_minutes));
+        let one_break = u64::from(sizes.max) < open && open <= 2 * u64::from(sizes.max);
+        one_break && (open..open + pause).contains(&gap)
     }
 
     /// What stays whole may exceed the limit of a day that holds nothing else.

@@ -1,5 +1,7 @@
 //! One full run: from a request and its changes to a layout in time.
 
+use std::collections::BTreeMap;
+
 use jiff::civil::Date;
 
 use super::axis::WorkAxis;
@@ -9,7 +11,7 @@ use super::generate::{
 };
 use super::horizon::Horizon;
 use super::layout_search::{LayoutScore, score_layout, search_layout};
-use super::network::{ItemNetwork, NetworkBuilder, NetworkChanges};
+use super::network::{ItemNetwork, NetworkBuilder, NetworkChanges, ScheduleItem};
 use super::pacing::{SessionRule, WorkPacing};
 use super::passes::{NetworkTiming, PassClock};
 use super::person_hours;
@@ -17,7 +19,7 @@ use super::placement::BlockLimits;
 use super::priority_rules::PriorityRule;
 use super::{ScheduleError, ScheduleRequest, shared_resources};
 use crate::calendar::{WorkCalendar, instant_of, minute_of, plus_days};
-use planwright_model::{NodeType, PatternType};
+use planwright_model::{NodeType, PatternType, TaskId};
 
 /// The maximum number of rounds in which recurring nodes are moved after their predecessors.
 const ANCHOR_ROUNDS: usize = 6;
@@ -80,6 +82,9 @@ pub(super) fn run_request(
 ) -> Result<ScheduleOutcome, ScheduleError> {
     let limits = block_limits(request, variation);
     let mut best: Option<(MissedDates, ScheduleOutcome)> = None;
+    // After a small change the way of spreading that moves the fewest tasks is taken, not a stricter one that fits now as
+    // well. Where most tasks move anyway, the strictest is.
+    let mut steadiest: Option<(usize, ScheduleOutcome)> = None;
     let mut tried = Vec::new();
     for pacing in WorkPacing::ALL {
         let sessions = SessionRule::new(request, limits, pacing);
@@ -91,14 +96,22 @@ pub(super) fn run_request(
         let outcome = run_paced(request, variation, sessions, iterations)?;
         let missed = outcome.missed_dates();
         if missed == MissedDates::default() {
-            return Ok(outcome);
+            if request.before.is_empty() {
+                return Ok(outcome);
+            }
+            let (unmoved, known) = count_unmoved(request, &outcome);
+            let steadier = |most: usize| unmoved > most && unmoved * 2 >= known;
+            if steadiest.as_ref().is_none_or(|(most, _)| steadier(*most)) {
+                steadiest = Some((unmoved, outcome));
+            }
+            continue;
         }
         if best.as_ref().is_none_or(|(least, _)| missed < *least) {
             best = Some((missed, outcome));
         }
     }
-    match best {
-        Some((_, outcome)) => Ok(outcome),
+    match steadiest.map(|(_, outcome)| outcome).or(best.map(|(_, outcome)| outcome)) {
+        Some(outcome) => Ok(outcome),
         None => run_packed(request, variation, iterations),
     }
 }
@@ -137,7 +150,10 @@ fn run_paced(
         let places = AxisDayLocator { calendar: &calendar, axis: &axis };
         let problem = surroundings.problem(&network, &axis, &places);
         let (layout, score) = if request.roadmap.resources.is_empty() {
-            search_layout(&problem, iterations, request.seed)
+            let earlier = earlier_blocks(request, &network);
+            let earlier: Vec<Option<i64>> =
+                earlier.iter().map(|blocks| blocks.iter().map(|block| block.0).min()).collect();
+            search_layout(&problem, &earlier, iterations, request.seed)
         } else {
             let layout = shared_resources::layout_shared(
                 request, &network, &axis, &taken, horizon, iterations,
@@ -153,6 +169,31 @@ fn run_paced(
         }
         return Ok(ScheduleOutcome { horizon, calendar, network, axis, layout, score });
     }
+}
+
+/// A leaf, and which time of it where it repeats.
+type LeafTime<'a> = (&'a TaskId, Option<u32>);
+
+/// The blocks that each item had in the version before, as minutes.
+fn earlier_blocks(request: &ScheduleRequest<'_>, network: &ItemNetwork) -> Vec<Vec<(i64, i64)>> {
+    let mut known: BTreeMap<LeafTime<'_>, Vec<(i64, i64)>> = BTreeMap::new();
+    for block in request.before {
+        let span = (minute_of(block.start.at), minute_of(block.end.at));
+        known.entry((&block.plan_node_id, block.occurrence)).or_default().push(span);
+    }
+    let blocks_of = |item: &ScheduleItem| {
+        let node = request.roadmap.nodes.get(item.node)?;
+        known.get(&(&node.id, item.occurrence)).cloned()
+    };
+    network.items.iter().map(|item| blocks_of(item).unwrap_or_default()).collect()
+}
+
+/// How many items have the very blocks that they had in the version before, of how many that had any.
+fn count_unmoved(request: &ScheduleRequest<'_>, outcome: &ScheduleOutcome) -> (usize, usize) {
+    let earlier = earlier_blocks(request, &outcome.network);
+    let known = earlier.iter().zip(&outcome.layout.blocks).filter(|(before, _)| !before.is_empty());
+    let unmoved = known.clone().filter(|(before, now)| before == now).count();
+    (unmoved, known.count())
 }
 
 /// What surrounds the items of a run.

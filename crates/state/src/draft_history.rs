@@ -164,6 +164,12 @@ impl PlanningSlice {
         self.all_changes = None;
     }
 
+    /// The schedule that the present draft is a change of: that of the draft before, or its own.
+    pub fn shown_schedule(&self) -> Option<&Schedule> {
+        let before = self.compared.as_deref().and_then(|draft| draft.schedule.as_deref());
+        before.or(self.schedule.as_deref())
+    }
+
     /// Whether a snapshot has the outline and the roadmap that the draft has now.
     fn is_present(&self, kept: &DraftSnapshot) -> bool {
         (&kept.outline, &kept.roadmap) == (&self.outline, &self.roadmap)

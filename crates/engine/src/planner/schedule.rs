@@ -215,6 +215,7 @@ impl Planner {
             roadmap,
             context,
             before: talk.schedule.as_deref(),
+            shown: talk.shown_schedule(),
             settled: &talk.frozen.to_open_work(),
             events: &self.calendar.current_events(),
             others: &self.others,

@@ -377,3 +377,83 @@ fn what_only_has_a_day_is_put_beside_other_plans() {
     let schedule = schedule_roadmap(&request).unwrap();
     assert_eq!(starts(&schedule, "p0.t0"), ["06-03 11:00"]);
 }
+
+/// Evenings of three hours on working days.
+fn evening_context() -> PlanContext {
+    let mut context = context(date(2026, 6, 1));
+    let evening =
+        LocalTimeInterval::new(jiff::civil::time(18, 0, 0, 0), jiff::civil::time(21, 0, 0, 0));
+    let days = [Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri];
+    context.calendar.working = days.map(|day| (day, vec![evening])).into_iter().collect();
+    context
+}
+
+#[test]
+fn work_that_fits_a_window_exactly_is_not_split_by_a_break() {
+    let context = evening_context();
+    let schedule = run(&roadmap(&context, &[&[180]]), &context);
+    assert_eq!(local(&schedule), [("p0.t0".to_owned(), "06-01 18:00".to_owned(), 180)]);
+    // With room for the break it is taken, and a window that is too short by more is none for all of it.
+    for (minutes, blocks) in [(170, vec![120, 50]), (181, vec![120, 50, 11])] {
+        let mut context = context.clone();
+        context.user_prefs.min_block_minutes = 10;
+        let schedule = run(&roadmap(&context, &[&[minutes]]), &context);
+        let found: Vec<u32> = schedule.blocks.iter().map(|one| one.estimated_minutes).collect();
+        assert_eq!(found, blocks, "{minutes}");
+    }
+}
+
+/// Streams of their own beside each other, as leaves without links.
+fn unlinked(context: &PlanContext, minutes: &[u32]) -> Roadmap {
+    let mut roadmap = roadmap(context, &[minutes]);
+    roadmap.dependencies.clear();
+    roadmap
+}
+
+#[test]
+fn a_change_elsewhere_leaves_the_order_of_other_tasks() {
+    let context = evening_context();
+    let first = unlinked(&context, &[50, 75, 80, 30, 45, 60, 40]);
+    let before = run(&first, &context);
+    let at = |schedule: &Schedule, skip: &str| -> Vec<(String, String, u32)> {
+        local(schedule).into_iter().filter(|(id, _, _)| id != skip).collect()
+    };
+    for changed in 0..7 {
+        let id = format!("p0.t{changed}");
+        let mut roadmap = first.clone();
+        let task = roadmap.nodes.iter_mut().find(|node| node.id.as_str() == id).unwrap();
+        let minutes = task.estimate_minutes.unwrap();
+        task.estimate_minutes = Some(minutes - 5);
+        let request =
+            ScheduleRequest { before: &before.blocks, ..ScheduleRequest::new(&roadmap, &context) };
+        let after = schedule_roadmap(&request).unwrap();
+        let earlier = at(&before, &id);
+        let place = local(&before).iter().position(|(known, _, _)| *known == id).unwrap();
+        // What comes before it stays to the minute, and what comes after it stays in its order.
+        assert_eq!(at(&after, &id)[..place], earlier[..place], "{id}");
+        let order = |list: &[(String, String, u32)]| {
+            let mut ids: Vec<String> = list.iter().map(|(id, _, _)| id.clone()).collect();
+            ids.dedup();
+            ids
+        };
+        assert_eq!(order(&at(&after, &id)), order(&earlier), "{id}");
+    }
+}
+
+#[test]
+fn leaving_a_task_out_keeps_the_way_in_which_the_rest_is_spread() {
+    let mut context = evening_context();
+    context.constraints.weekly_minutes = Some(240);
+    context.constraints.deadline = Some(moment("2026-06-19T21:00:00"));
+    let first = roadmap(&context, &[&[60, 60, 180, 120, 120, 100]]);
+    let before = run(&first, &context);
+    assert!(before.is_feasible());
+    let mut fewer = first.clone();
+    fewer.nodes.retain(|node| node.id.as_str() != "p0.t5");
+    fewer.dependencies.retain(|link| link.to.as_str() != "p0.t5");
+    let rest: Vec<_> = local(&before).into_iter().filter(|(id, _, _)| id != "p0.t5").collect();
+    assert_ne!(local(&run(&fewer, &context)), rest, "by itself it would be spread otherwise");
+    let request =
+        ScheduleRequest { before: &before.blocks, ..ScheduleRequest::new(&fewer, &context) };
+    assert_eq!(local(&schedule_roadmap(&request).unwrap()), rest);
+}
