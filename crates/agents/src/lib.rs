@@ -45,9 +45,9 @@ pub use answer_watch::AnswerWatch;
 pub use assets::AgentAssets;
 pub use attempt::TASK_CAP;
 pub use conversation::{
-    HANDED_OVER, NobodyThere, PersonChannel, answer_room, conversation_request, due_compaction,
-    due_summary, plain_summary, project_instructions, read_item, render_result, result_share,
-    summary_request,
+    HANDED_OVER, NobodyThere, PersonChannel, WorkClock, answer_room, conversation_request,
+    due_compaction, due_summary, plain_summary, project_instructions, read_item, render_result,
+    result_share, summary_request,
 };
 pub use event_sink::redact_value;
 pub use framing::{RULE as DATA_RULE, frame_data};

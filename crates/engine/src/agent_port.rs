@@ -10,9 +10,10 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::person_waits::PersonWaits;
 use super::{AgentBrief, SavedDecision};
-use planwright_agents::PersonChannel;
 use planwright_agents::clock::Clock;
+use planwright_agents::{PersonChannel, WorkClock};
 use planwright_drafting::gate::GatePolicy;
 use planwright_model::agent_decision::{AgentDecision, PermittedCall};
 use planwright_model::event::{
@@ -79,6 +80,7 @@ pub struct AgentPort {
     session: SessionId,
     clock: Clock,
     save_decision: Arc<dyn Fn(&SavedDecision) + Send + Sync>,
+    waits: PersonWaits,
 }
 
 impl std::fmt::Debug for AgentPort {
@@ -134,8 +136,16 @@ pub fn open_agent_port(
         interruptions: Arc::new(interrupts),
     };
     let rules = rules.into();
-    let port =
-        AgentPort { sender, view, interruptions, rules, session, clock, save_decision: keep };
+    let port = AgentPort {
+        sender,
+        view,
+        interruptions,
+        rules,
+        session,
+        clock,
+        save_decision: keep,
+        waits: PersonWaits::default(),
+    };
     (port, receiver)
 }
 
@@ -204,9 +214,15 @@ impl AgentPort {
 
     /// Puts a question to the person. `None` when nobody can answer any more.
     pub async fn ask_person(&self, request: Request) -> Option<Answer> {
+        let _wait = request.task.as_ref().map(|task| self.waits.begin(task));
         let (answered, answer) = oneshot::channel();
         self.sender.send(AgentPortMessage::Ask(Box::new(request), answered)).ok()?;
         answer.await.ok()
+    }
+
+    /// A clock for an attempt that begins now.
+    pub(crate) fn work_clock(&self, task: &TaskId) -> WorkClock {
+        WorkClock::start(Arc::new(self.clone()), task)
     }
 
     /// The gate's settings, with what was decided for the session over them.
@@ -326,6 +342,10 @@ fn tool_call_request(ask: &PermissionRequest, view: &AgentPortView) -> Request {
 impl PersonChannel for AgentPort {
     fn ask_person(&self, request: Request) -> BoxFuture<'_, Option<Answer>> {
         Box::pin(Self::ask_person(self, request))
+    }
+
+    fn waited(&self, task: &TaskId) -> Duration {
+        self.waits.total(task)
     }
 
     fn undelivered_messages<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Vec<PersonMessage>> {

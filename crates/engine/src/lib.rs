@@ -11,6 +11,7 @@ pub mod controller;
 pub mod coordinator;
 mod decision_writer;
 mod driver;
+mod person_waits;
 pub mod plan_rows;
 pub mod planner;
 pub mod resume;

@@ -2,7 +2,7 @@
 //! done is checked like anybody's.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::bounded_lines::LineBounds;
 use super::connection::RequestError;
@@ -17,6 +17,7 @@ use super::tool_calls::CallTracker;
 use super::turn::{TurnEnd, TurnStop};
 use super::turn_text::TurnText;
 use crate::attempt::{AgentAttempt, cap_failure};
+use crate::conversation::WorkClock;
 use crate::executor::cancelled_failure;
 use crate::own_agent::OwnAgent;
 use planwright_model::agent_conversation::{ConversationOpening, PromptSource};
@@ -52,7 +53,7 @@ pub(super) struct OwnAgentAttempt<'a> {
     pub(super) usage: Mutex<UsageCount>,
     /// How many lines were told to be no messages.
     pub(super) left_out: Mutex<u32>,
-    pub(super) begun: Instant,
+    clock: WorkClock,
 }
 
 /// What the agent has said it used.
@@ -82,7 +83,7 @@ impl<'a> OwnAgentAttempt<'a> {
             stop: Mutex::default(),
             usage: Mutex::new(UsageCount { tokens: usage.tokens, reported: usage }),
             left_out: Mutex::default(),
-            begun: Instant::now(),
+            clock: run.start_clock(),
         }
     }
 
@@ -444,7 +445,7 @@ impl<'a> OwnAgentAttempt<'a> {
 
     /// Limits are budgets: at one of them the person is asked whether the task may have as much again.
     fn check_budget(&self) -> Result<(), LoopEnd> {
-        self.run.check_task_budget(self.begun.elapsed()).map_err(LoopEnd::Failed)
+        self.run.check_task_budget(self.clock.worked()).map_err(LoopEnd::Failed)
     }
 
     /// The protected files of the copy, as they are now.

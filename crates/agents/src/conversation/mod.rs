@@ -13,6 +13,7 @@ mod person;
 mod report;
 mod summary;
 mod words;
+mod work_clock;
 
 pub use context_share::{due_compaction, render_result, result_share};
 pub use messages::{answer_room, conversation_request, read_item};
@@ -22,8 +23,10 @@ pub(super) use opening::task_digest;
 pub(crate) use person::handed_over;
 pub use person::{NobodyThere, PersonChannel};
 pub use summary::{due_summary, plain_summary, summary_request};
+pub use work_clock::WorkClock;
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use super::attempt::{AgentAttempt, cap_failure};
 use super::event_sink::StepDraft;
@@ -62,7 +65,7 @@ impl AgentAttempt<'_> {
             self.open_conversation(kind);
         }
         self.explain_last_end();
-        let begun = Instant::now();
+        let clock = self.start_clock();
         loop {
             if self.cancel.is_cancelled() {
                 return Err(cancelled_failure());
@@ -78,12 +81,17 @@ impl AgentAttempt<'_> {
                 NextMove::AskModel => {
                     self.deliver_messages().await;
                     self.check_idle_turns()?;
-                    self.check_task_budget(begun.elapsed())?;
+                    self.check_task_budget(clock.worked())?;
                     self.compact_results();
                     self.ask_next_turn().await?;
                 }
             }
         }
+    }
+
+    /// A clock for the work that begins now.
+    pub(crate) fn start_clock(&self) -> WorkClock {
+        WorkClock::start(Arc::clone(&self.services.person), &self.job.task.id)
     }
 
     /// Looks at the conversation.

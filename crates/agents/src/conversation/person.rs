@@ -1,5 +1,7 @@
 //! The person in a conversation: questions to them, and what they write to a running agent.
 
+use std::time::Duration;
+
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
@@ -20,6 +22,11 @@ pub trait PersonChannel: Send + Sync {
 
     /// What the person wrote to the agent of a task and the model has not read yet.
     fn undelivered_messages<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Vec<PersonMessage>>;
+
+    /// How long a task has waited for answers so far, a wait under way included.
+    fn waited(&self, _task: &TaskId) -> Duration {
+        Duration::ZERO
+    }
 
     /// Ends when the person wants the agent of a task to stop what it does and read a message. Never, if they do not.
     fn interruption<'a>(&'a self, _task: &'a TaskId) -> BoxFuture<'a, ()> {

@@ -1,7 +1,7 @@
 //! Tasks of agents by the built-in agent, and commands as local processes.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -10,7 +10,7 @@ use crate::AgentPort;
 use crate::worktree_runner::WorktreeRunner;
 use planwright_agents::{
     AgentEnd, AgentJob, AgentServices, DependencyResult, HANDED_OVER, OwnAgent, OwnAgents,
-    TASK_CAP, is_tool_configured,
+    TASK_CAP, WorkClock, is_tool_configured,
 };
 use planwright_model::WorktreeOverlap;
 use planwright_model::event::{AgentEvent, CallOutcome, SessionEvent};
@@ -93,11 +93,11 @@ impl TaskExecutor for BuiltInAgentExecutor {
             return self.processes.start(attempt, events, cancel);
         }
         Box::pin(async move {
-            let begun = Instant::now();
-            let outcome = Box::pin(self.run_within_limit(&attempt, &cancel)).await;
+            let clock = self.port.work_clock(&attempt.task.id);
+            let outcome = Box::pin(self.run_within_limit(&attempt, &clock, &cancel)).await;
             // Everything the agent said goes before the end of its attempt.
             self.port.flush().await;
-            AttemptOutcome { elapsed: begun.elapsed(), ..AttemptOutcome::without_output(outcome) }
+            AttemptOutcome { elapsed: clock.worked(), ..AttemptOutcome::without_output(outcome) }
         })
     }
 
@@ -181,6 +181,7 @@ impl BuiltInAgentExecutor {
     async fn run_within_limit(
         &self,
         attempt: &TaskAttempt,
+        clock: &WorkClock,
         cancel: &CancellationToken,
     ) -> CallOutcome {
         let Some(limit_seconds) = attempt.task.timeout_seconds else {
@@ -191,7 +192,7 @@ impl BuiltInAgentExecutor {
         tokio::pin!(running);
         tokio::select! {
             outcome = &mut running => outcome,
-            () = tokio::time::sleep(Duration::from_secs(limit_seconds)) => {
+            () = clock.reach(Duration::from_secs(limit_seconds)) => {
                 own.cancel();
                 match running.await {
                     CallOutcome::Cancelled => CallOutcome::TimedOut { limit_seconds },
