@@ -27,7 +27,8 @@ pub(super) fn render_plan_text(talk: &PlanningSlice, reading: &GoalReading) -> S
     add_notes(talk, &mut lines);
     if let Some(roadmap) = talk.roadmap.as_deref() {
         add_outline(roadmap, &mut lines);
-        add_options(roadmap, talk.schedule.as_deref(), &mut lines);
+        let by_model = !talk.offline && matches!(talk.drafter, PlanDrafter::Model(_));
+        add_options(roadmap, talk.schedule.as_deref(), by_model, &mut lines);
         add_risks(roadmap, &mut lines);
         if let Some(schedule) = talk.schedule.as_deref() {
             // A year appears where it is another than that of the first day the plan may use.
@@ -122,7 +123,12 @@ fn add_branch(
         Some(minutes) => units::format_planned(minutes.into()),
         None => units::format_planned(tree.total_minutes(id).into()),
     };
-    lines.push(format!("{indent}{mark}{:<7} {:<54} {minutes:>11}", node.id.as_str(), node.title));
+    let owner = node.other_owner().map(|name| format!("  {name}")).unwrap_or_default();
+    lines.push(format!(
+        "{indent}{mark}{:<7} {:<54} {minutes:>11}{owner}",
+        node.id.as_str(),
+        node.title
+    ));
     if !node.done_when.is_empty() && node.node_type == NodeType::Task {
         lines.push(format!("{indent}         done when {}", node.done_when));
     }
@@ -143,8 +149,14 @@ fn add_branch(
     }
 }
 
-fn add_options(roadmap: &Roadmap, schedule: Option<&Schedule>, lines: &mut Vec<String>) {
-    let planned = schedule.and_then(planned_weeks);
+fn add_options(
+    roadmap: &Roadmap,
+    schedule: Option<&Schedule>,
+    by_model: bool,
+    lines: &mut Vec<String>,
+) {
+    // A model's figures are its own; the dates below say how long its choice takes.
+    let planned = schedule.and_then(planned_weeks).filter(|_| !by_model);
     let estimated = roadmap.chosen_option().map(|option| option.span_weeks);
     lines.push(String::new());
     lines.push("Options".to_owned());
@@ -190,6 +202,7 @@ fn add_schedule(schedule: &Schedule, roadmap: &Roadmap, today: Date, lines: &mut
     for block in &schedule.blocks {
         weeks.entry(IsoWeek::from_date(block.start.local_date())).or_default().push(block);
     }
+    let tree = roadmap.node_tree();
     for (week, blocks) in weeks {
         let minutes: u64 = blocks.iter().map(|block| u64::from(block.estimated_minutes)).sum();
         let name = match week.monday() {
@@ -199,15 +212,16 @@ fn add_schedule(schedule: &Schedule, roadmap: &Roadmap, today: Date, lines: &mut
         lines.push(format!("  {name}  {}", units::format_planned(minutes)));
         for block in blocks {
             let start = block.start.offset.to_datetime(block.start.at);
+            let owner = tree.get(&block.plan_node_id).and_then(PlanNode::other_owner);
+            let owner = owner.map(|name| format!(" ({name})")).unwrap_or_default();
             lines.push(format!(
-                "    {:<20}  {:>11}  {}",
+                "    {:<20}  {:>11}  {}{owner}",
                 dates::format_date_time(start, today),
                 units::format_planned(block.estimated_minutes.into()),
                 block.title
             ));
         }
     }
-    let tree = roadmap.node_tree();
     let title_of =
         |id: &TaskId| tree.get(id).map_or_else(|| id.to_string(), |node| node.title.clone());
     let moved = planwright_schedule::describe_moved_times(roadmap, schedule, &[], &[]);
@@ -241,7 +255,11 @@ fn add_assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
     for (title, origin) in
         [("Yours", AssumptionOrigin::Memory), ("Assumed", AssumptionOrigin::Template)]
     {
-        if of(origin).next().is_none() {
+        let rests_on = match origin {
+            AssumptionOrigin::Template => talk.plan_assumptions(),
+            _ => &[],
+        };
+        if of(origin).next().is_none() && rests_on.is_empty() {
             continue;
         }
         lines.extend([String::new(), title.to_owned()]);
@@ -255,6 +273,7 @@ fn add_assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
             };
             lines.push(format!("  {words}{remedy}"));
         }
+        lines.extend(rests_on.iter().map(|text| format!("  {}", text.trim_end_matches('.'))));
     }
 }
 
@@ -324,4 +343,76 @@ pub(super) fn render_plan_json(
         "model_failure": replaced_model_failure(talk),
     });
     Ok(format!("{}\n", serde_json::to_string(&object)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+    use planwright_model::{OffsetDateTime, PlanContext, PlanOutline, Risk};
+
+    fn option(label: &str, weeks: u16, chosen: bool) -> RoadmapOption {
+        RoadmapOption {
+            id: label.to_lowercase(),
+            label: label.to_owned(),
+            summary: "as it is".to_owned(),
+            tasks: String::new(),
+            effort_minutes: 120,
+            span_weeks: weeks,
+            risk: Risk::Low,
+            score: 1.0,
+            chosen,
+            rationale: String::new(),
+        }
+    }
+
+    /// One task of Ben's and one of the person's, eight weeks apart.
+    fn drafted() -> (Roadmap, Schedule) {
+        let context = PlanContext::new("Build it", date(2026, 6, 8), "UTC");
+        let mut outline = PlanOutline::new("g", context);
+        for (id, owner) in [("a", "Ben"), ("b", "")] {
+            let title = format!("Task {id}");
+            let mut task = PlanNode::new_child(&outline.nodes[0], id, NodeType::Task, title);
+            task.estimate_minutes = Some(60);
+            task.owner = owner.to_owned();
+            outline.nodes.push(task);
+        }
+        let mut roadmap = Roadmap::new(&outline, Vec::new());
+        roadmap.options_tried = vec![option("Plain", 9, true), option("Fancy", 9, false)];
+        let at =
+            |text: &str| OffsetDateTime::in_zone(text.parse().unwrap(), &jiff::tz::TimeZone::UTC);
+        let (first, last) = (at("2026-06-08T09:00:00Z"), at("2026-08-02T09:00:00Z"));
+        let mut schedule = Schedule::new("UTC", first, last);
+        schedule.blocks = [("a", first), ("b", last)]
+            .map(|(id, start)| {
+                let end = start.plus_minutes(60);
+                ScheduledBlock::new(id, format!("Task {id}"), start, end, "UTC")
+            })
+            .to_vec();
+        (roadmap, schedule)
+    }
+
+    #[test]
+    fn others_are_named_in_the_outline_and_in_the_schedule() {
+        let (roadmap, schedule) = drafted();
+        let mut lines = Vec::new();
+        add_outline(&roadmap, &mut lines);
+        add_schedule(&schedule, &roadmap, date(2026, 6, 8), &mut lines);
+        let about = |id: &str| -> Vec<&String> {
+            lines.iter().filter(|line| line.contains(&format!("Task {id}"))).collect()
+        };
+        assert!(about("a")[0].ends_with("1 h  Ben"), "{lines:#?}");
+        assert!(about("a")[1].ends_with("Task a (Ben)"), "{lines:#?}");
+        assert!(about("b")[0].ends_with("1 h") && about("b")[1].ends_with("Task b"), "{lines:#?}");
+    }
+
+    #[test]
+    fn options_of_a_model_have_the_weeks_that_it_gave_them() {
+        let (roadmap, schedule) = drafted();
+        for (by_model, weeks) in [(true, "over 9 weeks"), (false, "over 8 weeks")] {
+            let mut lines = Vec::new();
+            add_options(&roadmap, Some(&schedule), by_model, &mut lines);
+            assert_eq!(lines.iter().filter(|line| line.contains(weeks)).count(), 2, "{lines:#?}");
+        }
+    }
 }

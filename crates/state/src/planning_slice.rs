@@ -247,6 +247,17 @@ impl PlanningSlice {
         found.unwrap_or_default().iter().filter(|found| found.rule == BROKEN_FACT_RULE)
     }
 
+    /// What the drafter says that the whole plan rests on.
+    pub fn plan_assumptions(&self) -> &[String] {
+        let nodes = match (self.roadmap.as_deref(), self.outline.as_deref()) {
+            (Some(roadmap), _) => Some((&roadmap.root_id, &roadmap.nodes)),
+            (None, Some(outline)) => Some((&outline.root_id, &outline.nodes)),
+            (None, None) => None,
+        };
+        let root = nodes.and_then(|(id, nodes)| nodes.iter().find(|node| node.id == *id));
+        root.map(|root| root.assumptions.as_slice()).unwrap_or_default()
+    }
+
     /// Whether the conversation is over.
     pub fn is_over(&self) -> bool {
         matches!(self.place.state, PlanState::Complete | PlanState::Aborted)

@@ -21,5 +21,12 @@ pub fn describe_assumptions(
     let mut words: Vec<String> = assumed.map(|found| found.describe(today)).collect();
     // In a row of values a question with its answer reads best at the end.
     words.sort_by_key(|words| words.contains('?'));
+    // What the drafter says that the whole plan rests on, in its own words.
+    let rests_on = planning.plan_assumptions().iter();
+    words.extend(
+        rests_on.map(|text| {
+            planwright_text::clean_line(text.trim().trim_end_matches('.')).into_owned()
+        }),
+    );
     words
 }

@@ -184,7 +184,9 @@ fn drafted_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
     }
     if let Some(context) = &state.planning.context {
         let assumed = super::describe_assumptions(&state.planning, context, today);
-        let fact = PlanFact::new("Assumed", assumed.join(", "));
+        // Sentences of a drafter's have commas of their own.
+        let gap = if state.planning.plan_assumptions().is_empty() { ", " } else { "; " };
+        let fact = PlanFact::new("Assumed", assumed.join(gap));
         let fact = fact.with_shorter(fact_texts::shorter_lists(&assumed));
         facts.push(fact.with_hint(FactHint::RequestChanges));
     }
@@ -210,6 +212,15 @@ fn revised_facts(source: PlanFactSource<'_>, changes: &DraftComparison) -> Vec<P
         facts.push(PlanFact::new("Your time", text).with_shorter(shorter));
     }
     facts.push(PlanFact::new("Runs", fact_texts::runs_text(state, rows)));
+    let rests_on: Vec<String> = state
+        .planning
+        .plan_assumptions()
+        .iter()
+        .map(|text| planwright_text::clean_line(text.trim().trim_end_matches('.')).into_owned())
+        .collect();
+    let fact = PlanFact::new("Assumed", rests_on.join("; "));
+    let fact = fact.with_shorter(fact_texts::shorter_lists(&rests_on));
+    facts.push(fact.with_hint(FactHint::RequestChanges));
     facts
 }
 
@@ -313,6 +324,25 @@ mod tests {
         assert!(facts[0].starts_with("Changed: ~ 1 changed"), "{facts:#?}");
         assert!(facts[1].starts_with("Dates: "), "{facts:#?}");
         assert!(facts[2].contains(" → "), "{facts:#?}");
+    }
+
+    #[test]
+    fn what_the_drafter_says_the_plan_rests_on_is_on_the_card_of_a_draft_and_of_a_revision() {
+        let mut state = planned::scheduled().state();
+        let roadmap = std::sync::Arc::make_mut(state.planning.roadmap.as_mut().unwrap());
+        let root_id = roadmap.root_id.clone();
+        let root = roadmap.nodes.iter_mut().find(|node| node.id == root_id).unwrap();
+        root.assumptions =
+            vec!["The hall is free, as last year.".into(), "Ben\u{1b}[2J helps".into()];
+        let assumed = |facts: &[String]| -> String {
+            facts.iter().find(|fact| fact.starts_with("Assumed: ")).cloned().unwrap_or_default()
+        };
+        let drafted = assumed(&lines(&state, None));
+        assert!(drafted.ends_with("; The hall is free, as last year; Ben helps"), "{drafted}");
+        let mut before = plan_rows(&state, &TimeZone::UTC);
+        before[1].minutes = Some(5);
+        let revised = assumed(&lines(&state, Some(&before)));
+        assert_eq!(revised, "Assumed: The hall is free, as last year; Ben helps");
     }
 
     #[test]
