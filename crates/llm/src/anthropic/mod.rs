@@ -3,13 +3,13 @@
 mod decode;
 mod request;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::tool_names::ToolNameMap;
 use super::transport::{
-    AnswerDecoder, FailedAttempt, HttpModel, ProviderAdapter, ProviderConnection, ProviderEndpoint,
-    StreamFraming, WireRequest,
+    AnswerDecoder, FailedAttempt, ProviderEndpoint, StreamFraming, WireRequest,
 };
+use super::wire_format::{RequestShape, WireFormat, open_in_format, refusal_text, switch_off};
 use super::{
     GenerateRequest, LanguageModel, ModelError, ModelFacts, ModelInfo, ThinkingControl,
     ThinkingSupport,
@@ -50,18 +50,17 @@ impl AnthropicDialect {
     /// Adjusts to a refusal. Returns `true` if the next attempt differs.
     fn adjust_to_refusal(&mut self, message: &str, request: &GenerateRequest) -> bool {
         let message = message.to_ascii_lowercase();
-        let off = |field: &mut bool| std::mem::replace(field, false);
         if request.temperature.is_some() && message.contains("temperature") {
-            return off(&mut self.temperature);
+            return switch_off(&mut self.temperature);
         }
         if message.contains("tool_choice") {
-            return off(&mut self.forced);
+            return switch_off(&mut self.forced);
         }
-        if message.contains("display") && off(&mut self.display) {
+        if message.contains("display") && switch_off(&mut self.display) {
             return true;
         }
         if message.contains("effort") || message.contains("output_config") {
-            return off(&mut self.effort);
+            return switch_off(&mut self.effort);
         }
         // Each generation of models accepts another form; the last resort is not to ask for thinking.
         if message.contains("thinking") || message.contains("budget_tokens") {
@@ -77,61 +76,48 @@ impl AnthropicDialect {
 }
 
 #[derive(Debug)]
-struct AnthropicAdapter {
-    model: String,
-    facts: ModelFacts,
-    stream: bool,
-    dialect: Mutex<AnthropicDialect>,
-}
+struct AnthropicFormat;
 
 pub(crate) fn open_model(
     info: ModelInfo,
     endpoint: ProviderEndpoint,
     stream: bool,
 ) -> Result<Arc<dyn LanguageModel>, ModelError> {
-    let adapter = AnthropicAdapter {
-        model: info.model.clone(),
-        facts: info.facts.clone(),
-        stream,
-        dialect: Mutex::new(AnthropicDialect::from_facts(&info.facts)),
-    };
-    Ok(Arc::new(HttpModel { info, adapter, connection: ProviderConnection::open(endpoint)? }))
+    let dialect = AnthropicDialect::from_facts(&info.facts);
+    open_in_format(AnthropicFormat, dialect, info, endpoint, stream)
 }
 
-impl AnthropicAdapter {
-    fn dialect(&self) -> AnthropicDialect {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl WireFormat for AnthropicFormat {
+    type Dialect = AnthropicDialect;
 
-impl ProviderAdapter for AnthropicAdapter {
-    fn build_request(&self, request: &GenerateRequest) -> WireRequest {
-        let streamed = request.stream && self.stream;
-        let shape = request::RequestShape {
-            model: &self.model,
-            facts: &self.facts,
-            dialect: self.dialect(),
-            streamed,
-        };
+    fn build_request(
+        &self,
+        shape: &RequestShape<'_, AnthropicDialect>,
+        request: &GenerateRequest,
+    ) -> WireRequest {
         WireRequest {
             path: "/v1/messages".into(),
-            body: request::build_body(&shape, request),
-            framing: streamed.then_some(StreamFraming::Events),
+            body: request::build_body(shape, request),
+            framing: shape.streamed.then_some(StreamFraming::Events),
         }
     }
 
-    fn new_decoder(&self, request: &GenerateRequest) -> Box<dyn AnswerDecoder> {
+    fn new_decoder(
+        &self,
+        model: &str,
+        names: ToolNameMap,
+        request: &GenerateRequest,
+    ) -> Box<dyn AnswerDecoder> {
         let schema_tool = request.output_schema.is_some().then_some(ANSWER_TOOL);
-        Box::new(decode::AnthropicDecoder::new(
-            &self.model,
-            ToolNameMap::from_request(request),
-            schema_tool,
-        ))
+        Box::new(decode::AnthropicDecoder::new(model, names, schema_tool))
     }
 
-    fn adjust_to_failure(&self, broken: &FailedAttempt, request: &GenerateRequest) -> bool {
-        let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-        broken.status == Some(400) && dialect.adjust_to_refusal(&broken.error.message, request)
+    fn adjust_to_refusal(
+        dialect: &mut AnthropicDialect,
+        broken: &FailedAttempt,
+        request: &GenerateRequest,
+    ) -> bool {
+        refusal_text(broken).is_some_and(|message| dialect.adjust_to_refusal(&message, request))
     }
 }
 

@@ -5,24 +5,19 @@ use serde_json::{Map, Value, json};
 use super::{ANSWER_TOOL, AnthropicDialect};
 use crate::cost::USUAL_OUTPUT_TOKENS;
 use crate::tool_names::ToolNameMap;
+use crate::wire_format::{RequestShape, push_turn};
 use crate::{
-    GenerateRequest, Message, MessagePart, MessageRole, ModelFacts, ThinkingControl,
-    ThinkingSupport, ToolChoice,
+    GenerateRequest, Message, MessagePart, MessageRole, ThinkingControl, ThinkingSupport,
+    ToolChoice,
 };
 use planwright_model::ReasoningFormat;
 
 /// The least budget for thinking that the API accepts.
 const LEAST_BUDGET: u32 = 1_024;
 
-/// Everything besides the request that decides what it looks like on the wire.
-pub(super) struct RequestShape<'a> {
-    pub(super) model: &'a str,
-    pub(super) facts: &'a ModelFacts,
-    pub(super) dialect: AnthropicDialect,
-    pub(super) streamed: bool,
-}
+type AnthropicShape<'a> = RequestShape<'a, AnthropicDialect>;
 
-impl RequestShape<'_> {
+impl AnthropicShape<'_> {
     /// How this request asks for thinking; `None` if it does not.
     fn thinking(&self, request: &GenerateRequest) -> Option<ThinkingControl> {
         let asked =
@@ -50,7 +45,7 @@ fn thoughts_are_lost(request: &GenerateRequest) -> bool {
     })
 }
 
-pub(super) fn build_body(shape: &RequestShape<'_>, request: &GenerateRequest) -> Value {
+pub(super) fn build_body(shape: &AnthropicShape<'_>, request: &GenerateRequest) -> Value {
     let names = ToolNameMap::from_request(request);
     let mut body = Map::new();
     body.insert("model".into(), shape.model.into());
@@ -91,7 +86,7 @@ pub(super) fn build_body(shape: &RequestShape<'_>, request: &GenerateRequest) ->
 }
 
 fn insert_thinking(
-    shape: &RequestShape<'_>,
+    shape: &AnthropicShape<'_>,
     request: &GenerateRequest,
     thinking: Option<ThinkingControl>,
     body: &mut Map<String, Value>,
@@ -185,10 +180,7 @@ fn split_messages(request: &GenerateRequest, names: &ToolNameMap) -> (Vec<Value>
             MessageRole::User | MessageRole::Tool => "user",
             MessageRole::Assistant => "assistant",
         };
-        match turns.last_mut() {
-            Some((last, content)) if *last == role => content.extend(blocks),
-            _ => turns.push((role, blocks)),
-        }
+        push_turn(&mut turns, role, blocks);
     }
     let messages = turns
         .into_iter()
@@ -243,7 +235,7 @@ mod tests {
     fn body(model: &str, request: &GenerateRequest) -> Value {
         let facts = ModelTable::built_in().find_facts(model).cloned().unwrap_or_default();
         let dialect = AnthropicDialect::from_facts(&facts);
-        build_body(&RequestShape { model, facts: &facts, dialect, streamed: true }, request)
+        build_body(&AnthropicShape { model, facts: &facts, dialect, streamed: true }, request)
     }
 
     fn tool() -> ToolSpec {

@@ -3,14 +3,14 @@
 mod decode;
 mod request;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::tool_names::ToolNameMap;
 use super::transport::{
-    AnswerDecoder, FailedAttempt, HttpModel, ProviderAdapter, ProviderConnection, ProviderEndpoint,
-    StreamFraming, WireRequest,
+    AnswerDecoder, FailedAttempt, ProviderEndpoint, StreamFraming, WireRequest,
 };
-use super::{GenerateRequest, LanguageModel, ModelError, ModelFacts, ModelInfo, ThinkingSupport};
+use super::wire_format::{RequestShape, WireFormat, open_in_format, refusal_text, switch_off};
+use super::{GenerateRequest, LanguageModel, ModelError, ModelInfo, ThinkingSupport};
 
 /// What a model of this interface accepts: known from the table, corrected by refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +23,7 @@ struct GeminiDialect {
 }
 
 #[derive(Debug)]
-struct GeminiAdapter {
-    model: String,
-    facts: ModelFacts,
-    stream: bool,
-    dialect: Mutex<GeminiDialect>,
-}
+struct GeminiFormat;
 
 pub(crate) fn open_model(
     info: ModelInfo,
@@ -36,50 +31,59 @@ pub(crate) fn open_model(
     stream: bool,
 ) -> Result<Arc<dyn LanguageModel>, ModelError> {
     let thinking = info.facts.label.is_none() || info.facts.thinking != ThinkingSupport::None;
-    let adapter = GeminiAdapter {
-        model: info.model.trim_start_matches("models/").to_owned(),
-        facts: info.facts.clone(),
-        stream,
-        dialect: Mutex::new(GeminiDialect { thinking, effort: true, seed: true }),
-    };
-    Ok(Arc::new(HttpModel { info, adapter, connection: ProviderConnection::open(endpoint)? }))
+    let dialect = GeminiDialect { thinking, effort: true, seed: true };
+    open_in_format(GeminiFormat, dialect, info, endpoint, stream)
 }
 
-impl ProviderAdapter for GeminiAdapter {
-    fn build_request(&self, request: &GenerateRequest) -> WireRequest {
-        let streamed = request.stream && self.stream;
-        let dialect = *self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-        let model = &self.model;
-        let path = if streamed {
+/// The model without the folder that the interface lists it in.
+fn bare_name(model: &str) -> &str {
+    model.trim_start_matches("models/")
+}
+
+impl WireFormat for GeminiFormat {
+    type Dialect = GeminiDialect;
+
+    fn build_request(
+        &self,
+        shape: &RequestShape<'_, GeminiDialect>,
+        request: &GenerateRequest,
+    ) -> WireRequest {
+        let model = bare_name(shape.model);
+        let path = if shape.streamed {
             format!("/v1beta/models/{model}:streamGenerateContent?alt=sse")
         } else {
             format!("/v1beta/models/{model}:generateContent")
         };
         WireRequest {
             path,
-            body: request::build_body(&self.facts, dialect, request),
-            framing: streamed.then_some(StreamFraming::Events),
+            body: request::build_body(shape.facts, shape.dialect, request),
+            framing: shape.streamed.then_some(StreamFraming::Events),
         }
     }
 
-    fn new_decoder(&self, request: &GenerateRequest) -> Box<dyn AnswerDecoder> {
-        Box::new(decode::GeminiDecoder::new(&self.model, ToolNameMap::from_request(request)))
+    fn new_decoder(
+        &self,
+        model: &str,
+        names: ToolNameMap,
+        _: &GenerateRequest,
+    ) -> Box<dyn AnswerDecoder> {
+        Box::new(decode::GeminiDecoder::new(bare_name(model), names))
     }
 
-    fn adjust_to_failure(&self, broken: &FailedAttempt, _: &GenerateRequest) -> bool {
-        if broken.status != Some(400) {
-            return false;
-        }
-        let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-        let message = broken.error.message.to_ascii_lowercase().replace('_', "");
-        let off = |field: &mut bool| std::mem::replace(field, false);
+    fn adjust_to_refusal(
+        dialect: &mut GeminiDialect,
+        broken: &FailedAttempt,
+        _: &GenerateRequest,
+    ) -> bool {
+        let Some(message) = refusal_text(broken) else { return false };
+        let message = message.replace('_', "");
         let level = message.contains("thinkinglevel") || message.contains("thinkingbudget");
-        if (level || message.contains("thinking level")) && off(&mut dialect.effort) {
+        if (level || message.contains("thinking level")) && switch_off(&mut dialect.effort) {
             return true;
         }
         if message.contains("thinking") || message.contains("includethoughts") {
-            return off(&mut dialect.thinking);
+            return switch_off(&mut dialect.thinking);
         }
-        message.contains("seed") && off(&mut dialect.seed)
+        message.contains("seed") && switch_off(&mut dialect.seed)
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::GeminiDialect;
 use crate::tool_names::ToolNameMap;
+use crate::wire_format::push_turn;
 use crate::{
     GenerateRequest, Message, MessagePart, MessageRole, ModelFacts, ThinkingControl, ToolChoice,
 };
@@ -108,7 +109,8 @@ fn split_messages(
     names: &ToolNameMap,
     signed: bool,
 ) -> (Vec<Value>, Vec<Value>) {
-    let (mut system, mut turns): (Vec<Value>, Vec<(&str, Vec<Value>)>) = (Vec::new(), Vec::new());
+    let (mut system, mut turns): (Vec<Value>, Vec<(&'static str, Vec<Value>)>) =
+        (Vec::new(), Vec::new());
     for message in &request.messages {
         let parts = message_parts(message, names, signed);
         let role = match message.role {
@@ -119,11 +121,7 @@ fn split_messages(
             MessageRole::User | MessageRole::Tool => "user",
             MessageRole::Assistant => "model",
         };
-        match turns.last_mut() {
-            _ if parts.is_empty() => {}
-            Some((last, content)) if *last == role => content.extend(parts),
-            _ => turns.push((role, parts)),
-        }
+        push_turn(&mut turns, role, parts);
     }
     if turns.is_empty() {
         turns.push(("user", vec![json!({"text": "Begin."})]));

@@ -9,20 +9,18 @@ use serde_json::{Value, json};
 
 use super::tool_names::ToolNameMap;
 use super::transport::{
-    AnswerDecoder, FailedAttempt, HttpModel, ProviderAdapter, ProviderConnection, ProviderEndpoint,
-    StreamFraming, WireRequest,
+    AnswerDecoder, FailedAttempt, ProviderConnection, ProviderEndpoint, StreamFraming, WireRequest,
 };
+use super::wire_format::{RequestShape, WireFormat, open_in_format};
 use super::{
     GenerateRequest, JsonSupport, LanguageModel, ModelCapability, ModelError, ModelFacts,
     ModelInfo, ThinkingControl, ThinkingSupport,
 };
 
+/// The interface has no dialects; how much a model can read is asked for with each request.
 #[derive(Debug)]
-struct OllamaAdapter {
-    model: String,
-    facts: ModelFacts,
+struct OllamaFormat {
     window: Option<u32>,
-    stream: bool,
 }
 
 pub(crate) fn open_model(
@@ -30,13 +28,8 @@ pub(crate) fn open_model(
     endpoint: ProviderEndpoint,
     stream: bool,
 ) -> Result<Arc<dyn LanguageModel>, ModelError> {
-    let adapter = OllamaAdapter {
-        model: info.model.clone(),
-        facts: info.facts.clone(),
-        window: info.context_window,
-        stream,
-    };
-    Ok(Arc::new(HttpModel { info, adapter, connection: ProviderConnection::open(endpoint)? }))
+    let format = OllamaFormat { window: info.context_window };
+    open_in_format(format, (), info, endpoint, stream)
 }
 
 /// The models installed on a server, most recently modified first, in the server's order.
@@ -99,22 +92,31 @@ fn parse_description(answer: &Value) -> OllamaDescription {
     OllamaDescription { capability, window, thinking }
 }
 
-impl ProviderAdapter for OllamaAdapter {
-    fn build_request(&self, request: &GenerateRequest) -> WireRequest {
-        let streamed = request.stream && self.stream;
-        let body = request::build_body(&self.model, &self.facts, self.window, request, streamed);
+impl WireFormat for OllamaFormat {
+    type Dialect = ();
+
+    fn build_request(
+        &self,
+        shape: &RequestShape<'_, ()>,
+        request: &GenerateRequest,
+    ) -> WireRequest {
         WireRequest {
             path: "/api/chat".into(),
-            body,
-            framing: streamed.then_some(StreamFraming::Lines),
+            body: request::build_body(shape, self.window, request),
+            framing: shape.streamed.then_some(StreamFraming::Lines),
         }
     }
 
-    fn new_decoder(&self, request: &GenerateRequest) -> Box<dyn AnswerDecoder> {
-        Box::new(decode::OllamaDecoder::new(&self.model, ToolNameMap::from_request(request)))
+    fn new_decoder(
+        &self,
+        model: &str,
+        names: ToolNameMap,
+        _: &GenerateRequest,
+    ) -> Box<dyn AnswerDecoder> {
+        Box::new(decode::OllamaDecoder::new(model, names))
     }
 
-    fn adjust_to_failure(&self, _: &FailedAttempt, _: &GenerateRequest) -> bool {
+    fn adjust_to_refusal((): &mut (), _: &FailedAttempt, _: &GenerateRequest) -> bool {
         false
     }
 }

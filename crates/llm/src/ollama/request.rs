@@ -5,52 +5,41 @@ use serde_json::{Map, Value, json};
 use crate::cost::USUAL_OUTPUT_TOKENS;
 use crate::cost::tokens::estimate_request_tokens;
 use crate::tool_names::ToolNameMap;
+use crate::wire_format::{RequestShape, function_tool};
 use crate::{GenerateRequest, Message, MessagePart, MessageRole, ModelFacts, ToolChoice};
 
 /// The context a server gives a model unless it is asked for more; what does not fit is cut without a word.
 const USUAL_CONTEXT: u64 = 4_096;
 
 pub(super) fn build_body(
-    model: &str,
-    facts: &ModelFacts,
+    shape: &RequestShape<'_, ()>,
     window: Option<u32>,
     request: &GenerateRequest,
-    streamed: bool,
 ) -> Value {
     let names = ToolNameMap::from_request(request);
     let messages: Vec<Value> =
         request.messages.iter().flat_map(|message| wire_messages(message, &names)).collect();
     let mut body = Map::new();
-    body.insert("model".into(), model.into());
+    body.insert("model".into(), shape.model.into());
     body.insert("messages".into(), messages.into());
     // Always explicit, because Ollama streams by default.
-    body.insert("stream".into(), streamed.into());
+    body.insert("stream".into(), shape.streamed.into());
     if request.tool_choice != ToolChoice::None && !request.tools.is_empty() {
-        let tools: Vec<Value> = request
-            .tools
-            .iter()
-            .map(|tool| {
-                let function = json!({
-                    "name": names.wire_name(&tool.name),
-                    "description": tool.description,
-                    "parameters": tool.schema,
-                });
-                json!({"type": "function", "function": function})
-            })
-            .collect();
+        let tools: Vec<Value> =
+            request.tools.iter().map(|tool| function_tool(tool, &names)).collect();
         body.insert("tools".into(), tools.into());
     }
     if let Some(output) = &request.output_schema {
         body.insert("format".into(), output.schema.clone());
     }
-    if let Some(think) = think_value(facts, request) {
+    if let Some(think) = think_value(shape.facts, request) {
         body.insert("think".into(), think);
     }
     let mut options = Map::new();
     if let Some(context) = needed_context(window, request) {
         options.insert("num_ctx".into(), context.into());
     }
-    if let Some(most) = request.counted_output_tokens(facts.output) {
+    if let Some(most) = request.counted_output_tokens(shape.facts.output) {
         options.insert("num_predict".into(), most.into());
     }
     if let Some(temperature) = request.temperature {
@@ -125,11 +114,15 @@ mod tests {
     use super::*;
     use crate::{ModelEffort, ModelTable};
 
+    fn shape(facts: &ModelFacts) -> RequestShape<'_, ()> {
+        RequestShape { model: "m", facts, dialect: (), streamed: true }
+    }
+
     #[test]
     fn a_long_prompt_gets_a_context_it_fits_into() {
         let body = |words: usize, window| {
             let request = GenerateRequest::new(vec![Message::user("word ".repeat(words))]);
-            build_body("m", &ModelFacts::default(), window, &request, true)
+            build_body(&shape(&ModelFacts::default()), window, &request)
         };
         assert_eq!(body(10_000, Some(131_072))["options"]["num_ctx"], 32_768);
         assert_eq!(body(10_000, Some(8_192))["options"]["num_ctx"], 8_192);
@@ -141,7 +134,7 @@ mod tests {
         let mut request = GenerateRequest::new(vec![Message::user("x")]);
         (request.thinking_tokens, request.effort) = (Some(4_096), Some(ModelEffort::Max));
         let facts = ModelTable::built_in().find_facts("gpt-oss:20b").cloned().unwrap();
-        let body = |facts: &ModelFacts| build_body("m", facts, None, &request, true);
+        let body = |facts: &ModelFacts| build_body(&shape(facts), None, &request);
         assert_eq!(body(&facts)["think"], "high");
         assert_eq!(body(&ModelFacts::default())["think"], true);
     }

@@ -6,26 +6,20 @@ mod dialect;
 mod request;
 mod responses;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 pub(crate) use dialect::OpenAiDialect;
 pub(crate) use responses::open_model as open_responses_model;
 
 use super::tool_names::ToolNameMap;
 use super::transport::{
-    AnswerDecoder, FailedAttempt, HttpModel, ProviderAdapter, ProviderConnection, ProviderEndpoint,
-    StreamFraming, WireRequest,
+    AnswerDecoder, FailedAttempt, ProviderEndpoint, StreamFraming, WireRequest,
 };
-use super::{GenerateRequest, LanguageModel, ModelError, ModelFacts, ModelInfo};
+use super::wire_format::{RequestShape, WireFormat, open_in_format};
+use super::{GenerateRequest, LanguageModel, ModelError, ModelInfo};
 
-/// Talks to one model of a server that implements the API.
 #[derive(Debug)]
-struct OpenAiAdapter {
-    model: String,
-    facts: ModelFacts,
-    /// What this server is known to accept.
-    dialect: Mutex<OpenAiDialect>,
-}
+struct ChatCompletionsFormat;
 
 /// Opens a model. Its server is assumed to implement the full dialect until it refuses something.
 pub(crate) fn open_model(
@@ -33,42 +27,44 @@ pub(crate) fn open_model(
     endpoint: ProviderEndpoint,
     dialect: OpenAiDialect,
 ) -> Result<Arc<dyn LanguageModel>, ModelError> {
-    let adapter = OpenAiAdapter {
-        model: info.model.clone(),
-        facts: info.facts.clone(),
-        dialect: Mutex::new(dialect),
-    };
-    Ok(Arc::new(HttpModel { info, adapter, connection: ProviderConnection::open(endpoint)? }))
+    // Whether it streams is part of the dialect: some servers only do so in part.
+    open_in_format(ChatCompletionsFormat, dialect, info, endpoint, true)
 }
 
-impl OpenAiAdapter {
-    fn dialect(&self) -> OpenAiDialect {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl WireFormat for ChatCompletionsFormat {
+    type Dialect = OpenAiDialect;
 
-impl ProviderAdapter for OpenAiAdapter {
-    fn build_request(&self, request: &GenerateRequest) -> WireRequest {
-        let dialect = self.dialect();
-        let streamed = dialect.can_stream(request);
-        let body = request::build_body(&self.model, &self.facts, request, &dialect);
+    fn build_request(
+        &self,
+        shape: &RequestShape<'_, OpenAiDialect>,
+        request: &GenerateRequest,
+    ) -> WireRequest {
+        let streamed = shape.dialect.can_stream(request);
         WireRequest {
             path: "/chat/completions".into(),
-            body,
+            body: request::build_body(shape, request),
             framing: streamed.then_some(StreamFraming::Events),
         }
     }
 
-    fn new_decoder(&self, request: &GenerateRequest) -> Box<dyn AnswerDecoder> {
-        Box::new(decode::OpenAiDecoder::new(&self.model, ToolNameMap::from_request(request)))
+    fn new_decoder(
+        &self,
+        model: &str,
+        names: ToolNameMap,
+        _: &GenerateRequest,
+    ) -> Box<dyn AnswerDecoder> {
+        Box::new(decode::OpenAiDecoder::new(model, names))
     }
 
-    fn adjust_to_failure(&self, broken: &FailedAttempt, request: &GenerateRequest) -> bool {
-        let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
+    fn adjust_to_refusal(
+        dialect: &mut OpenAiDialect,
+        broken: &FailedAttempt,
+        request: &GenerateRequest,
+    ) -> bool {
         dialect.adjust_to_refusal(broken, request)
     }
 
-    fn note_success(&self) {
-        self.dialect.lock().unwrap_or_else(PoisonError::into_inner).confirm_trial();
+    fn confirm_trial(dialect: &mut OpenAiDialect) {
+        dialect.confirm_trial();
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::{JsonForm, OpenAiDialect};
 use crate::tool_names::ToolNameMap;
+use crate::wire_format::{RequestShape, function_tool};
 use crate::{
     GenerateRequest, Message, MessagePart, MessageRole, ModelEffort, ModelFacts, OutputSchema,
     ToolChoice,
@@ -11,14 +12,13 @@ use crate::{
 use planwright_model::ReasoningFormat;
 
 pub(super) fn build_body(
-    model: &str,
-    facts: &ModelFacts,
+    shape: &RequestShape<'_, OpenAiDialect>,
     request: &GenerateRequest,
-    dialect: &OpenAiDialect,
 ) -> Value {
+    let RequestShape { model, facts, dialect, .. } = shape;
     let names = ToolNameMap::from_request(request);
     let mut body = Map::new();
-    body.insert("model".into(), model.into());
+    body.insert("model".into(), (*model).into());
     let mut messages: Vec<Value> =
         request.messages.iter().flat_map(|message| wire_messages(message, &names)).collect();
     if let Some(output) = &request.output_schema {
@@ -31,18 +31,8 @@ pub(super) fn build_body(
     }
     body.insert("messages".into(), messages.into());
     if !request.tools.is_empty() {
-        let tools: Vec<Value> = request
-            .tools
-            .iter()
-            .map(|tool| {
-                let function = json!({
-                    "name": names.wire_name(&tool.name),
-                    "description": tool.description,
-                    "parameters": tool.schema,
-                });
-                json!({"type": "function", "function": function})
-            })
-            .collect();
+        let tools: Vec<Value> =
+            request.tools.iter().map(|tool| function_tool(tool, &names)).collect();
         body.insert("tools".into(), tools.into());
         body.insert("tool_choice".into(), tool_choice(&request.tool_choice, &names));
     }
@@ -196,6 +186,14 @@ mod tests {
     use super::*;
     use crate::{ToolCall, ToolSpec};
 
+    fn shape<'a>(
+        model: &'a str,
+        facts: &'a ModelFacts,
+        dialect: OpenAiDialect,
+    ) -> RequestShape<'a, OpenAiDialect> {
+        RequestShape { model, facts, dialect, streamed: true }
+    }
+
     #[test]
     fn content_is_never_null_and_names_are_mapped_in_history_and_choice() {
         let call =
@@ -210,7 +208,7 @@ mod tests {
             vec![ToolSpec { name: "file.read".into(), description: "Reads".into(), schema }];
         request.tool_choice = ToolChoice::Named("file.read".into());
         let facts = ModelFacts::default();
-        let body = build_body("m", &facts, &request, &OpenAiDialect::COMPATIBLE);
+        let body = build_body(&shape("m", &facts, OpenAiDialect::COMPATIBLE), &request);
         assert_eq!(body["messages"][1]["content"], "");
         assert_eq!(body["messages"][1]["tool_calls"][0]["function"]["name"], "file_read");
         assert_eq!(
@@ -229,7 +227,7 @@ mod tests {
         request.effort = Some(ModelEffort::Max);
         let body = |model: &str| {
             let facts = crate::ModelTable::built_in().find_facts(model).cloned();
-            build_body(model, &facts.unwrap_or_default(), &request, &OpenAiDialect::HOSTED)
+            build_body(&shape(model, &facts.unwrap_or_default(), OpenAiDialect::HOSTED), &request)
         };
         assert_eq!(body("gpt-5")["reasoning_effort"], "high");
         assert_eq!(body("gpt-5")["max_completion_tokens"], 17_384);
@@ -245,7 +243,7 @@ mod tests {
         let count = |request: &GenerateRequest, json| {
             let mut dialect = OpenAiDialect::COMPATIBLE;
             dialect.json = json;
-            let body = build_body("m", &ModelFacts::default(), request, &dialect);
+            let body = build_body(&shape("m", &ModelFacts::default(), dialect), request);
             body.to_string().matches("only-once").count()
         };
         request.output_schema =

@@ -627,12 +627,13 @@ fn request_in_protocol(request: &GenerateRequest, protocol: AnswerProtocol) -> G
     }
     let mut sent = request.clone();
     let tools = std::mem::take(&mut sent.tools);
-    sent.messages = text_protocol::messages_as_text(&request.messages);
     sent.tool_choice = ToolChoice::Auto;
     let instructions = if protocol == AnswerProtocol::Json {
+        sent.messages = json_protocol::messages_as_steps(&request.messages);
         sent.output_schema = Some(json_protocol::step_schema(&tools, &request.tool_choice));
         json_protocol::json_instructions(&tools, &request.tool_choice)
     } else {
+        sent.messages = text_protocol::messages_as_text(&request.messages);
         sent.stop.push(text_protocol::STOP.to_owned());
         text_protocol::text_instructions(&tools)
     };

@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::json_schema::inline_references;
-use crate::{OutputSchema, RawToolCall, ToolChoice, ToolSpec};
+use super::text_protocol::rewrite_messages;
+use crate::{Message, OutputSchema, RawToolCall, ToolChoice, ToolSpec};
 
 /// Instructions for this protocol. The schemas of the tools are not in it: they are sent once, as the schema of the
 /// answer. What stands here is what a model needs that is held to the schema without being shown it.
 pub(super) fn json_instructions(tools: &[ToolSpec], choice: &ToolChoice) -> String {
     let mut text = "Answer with one JSON object. Put your reasoning into `thought`. To use a tool, put its name and \
-         arguments into `step` as {\"tool\": name, \"input\": arguments}: one tool an answer, its result follows."
+         arguments into `step` as {\"tool\": name, \"input\": arguments}: one tool an answer, whatever \
+         else is said about several; its result follows as a message that begins with Observation."
         .to_owned();
     if allows_answer(choice) {
         text.push_str(
@@ -23,6 +25,22 @@ pub(super) fn json_instructions(tools: &[ToolSpec], choice: &ToolChoice) -> Stri
         let _ = write!(text, "\n- {}: {}", tool_signature(tool), tool.description);
     }
     text
+}
+
+/// The conversation so far, written in this protocol: each answer as the object that it was, or would have been.
+pub(super) fn messages_as_steps(messages: &[Message]) -> Vec<Message> {
+    rewrite_messages(messages, |message| {
+        let text = message.text();
+        let mut calls =
+            message.tool_calls().map(|call| json!({"tool": call.name, "input": call.arguments}));
+        let first = match calls.next() {
+            Some(call) => json!({"thought": text, "step": call}),
+            None => json!({"thought": "", "step": {"answer": text}}),
+        };
+        let rest = calls.map(|call| json!({"thought": "", "step": call}));
+        let steps = std::iter::once(first).chain(rest).map(|step| step.to_string());
+        steps.collect::<Vec<_>>().join("\n")
+    })
 }
 
 /// Whether the model may end with words instead of a call.
@@ -138,6 +156,27 @@ mod tests {
         assert!(auto.contains("\"answer\"") && !auto.contains("properties"));
         let named = json_instructions(tools, &ToolChoice::Named("file.read".into()));
         assert!(!named.contains("\"answer\""), "what the schema forbids is not offered: {named}");
+    }
+
+    #[test]
+    fn earlier_answers_are_shown_in_the_form_that_is_asked_for() {
+        let call = |name: &str| {
+            crate::MessagePart::Call(crate::ToolCall {
+                id: "c".into(),
+                name: name.into(),
+                arguments: json!({"path": "a"}),
+            })
+        };
+        let mut looked = Message::assistant("look first");
+        looked.parts.push(call("file.read"));
+        let told = Message::assistant("nothing to do");
+        let sent = messages_as_steps(&[Message::user("go"), looked, told]);
+        let texts: Vec<Value> =
+            sent[1..].iter().map(|sent| serde_json::from_str(&sent.text()).unwrap()).collect();
+        let first = parse_step(&texts[0]).unwrap();
+        assert_eq!((first.0.as_str(), first.1.unwrap().name.as_str()), ("look first", "file.read"));
+        assert_eq!(parse_step(&texts[1]), Some(("nothing to do".to_owned(), None)));
+        assert_eq!(sent[0].text(), "go");
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub(super) fn text_instructions(tools: &[ToolSpec]) -> String {
         "You can use tools. To use one, write these two lines and then stop:\n\
          Action: <name of the tool>\n\
          Input: <one JSON object with its arguments>\n\
-         You will get the result as a line that begins with Observation. \
+         You will get the result as a line that begins with Observation. One tool an answer, whatever else is said \
+         about several. \
          When you need no tool any more, write:\n\
          Final: <your answer>\n\nTools:\n{}",
         list_tools(tools)
@@ -38,6 +39,20 @@ pub(super) fn list_tools(tools: &[ToolSpec]) -> String {
 
 /// The conversation so far, written in this protocol.
 pub(super) fn messages_as_text(messages: &[Message]) -> Vec<Message> {
+    rewrite_messages(messages, |message| {
+        let text = Some(message.text()).filter(|text| !text.is_empty());
+        let calls = message
+            .tool_calls()
+            .map(|call| format!("Action: {}\nInput: {}", call.name, call.arguments));
+        text.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
+    })
+}
+
+/// The conversation with results as words of the user's, and the model's answers as `write_answer` puts them.
+pub(super) fn rewrite_messages(
+    messages: &[Message],
+    write_answer: impl Fn(&Message) -> String,
+) -> Vec<Message> {
     messages
         .iter()
         .map(|message| match message.role {
@@ -55,13 +70,7 @@ pub(super) fn messages_as_text(messages: &[Message]) -> Vec<Message> {
                     .collect::<Vec<_>>()
                     .join("\n"),
             ),
-            MessageRole::Assistant => {
-                let text = Some(message.text()).filter(|text| !text.is_empty());
-                let calls = message
-                    .tool_calls()
-                    .map(|call| format!("Action: {}\nInput: {}", call.name, call.arguments));
-                Message::assistant(text.into_iter().chain(calls).collect::<Vec<_>>().join("\n"))
-            }
+            MessageRole::Assistant => Message::assistant(write_answer(message)),
             MessageRole::System | MessageRole::User => message.clone(),
         })
         .collect()

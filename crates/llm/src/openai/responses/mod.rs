@@ -3,13 +3,13 @@
 mod decode;
 mod request;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::tool_names::ToolNameMap;
 use crate::transport::{
-    AnswerDecoder, FailedAttempt, HttpModel, ProviderAdapter, ProviderConnection, ProviderEndpoint,
-    StreamFraming, WireRequest,
+    AnswerDecoder, FailedAttempt, ProviderEndpoint, StreamFraming, WireRequest,
 };
+use crate::wire_format::{RequestShape, WireFormat, open_in_format, refusal_text, switch_off};
 use crate::{GenerateRequest, LanguageModel, ModelError, ModelFacts, ModelInfo, ThinkingSupport};
 
 /// What a model of this interface accepts: known from the table, corrected by refusals.
@@ -30,65 +30,63 @@ impl ResponsesDialect {
         Self { temperature: !reasons, effort: true, summary: reasons, reasoning: reasons }
     }
 
-    /// Adjusts to a refusal. Returns `true` if the next attempt differs.
+    /// Adjusts to the text of a refusal. Returns `true` if the next attempt differs.
     fn adjust_to_refusal(&mut self, message: &str) -> bool {
-        let message = message.to_ascii_lowercase();
-        let off = |field: &mut bool| std::mem::replace(field, false);
         if message.contains("temperature") {
-            return off(&mut self.temperature);
+            return switch_off(&mut self.temperature);
         }
-        if message.contains("summar") && off(&mut self.summary) {
+        if message.contains("summar") && switch_off(&mut self.summary) {
             return true;
         }
-        if message.contains("effort") && off(&mut self.effort) {
+        if message.contains("effort") && switch_off(&mut self.effort) {
             return true;
         }
         let refused = message.contains("reasoning") || message.contains("encrypted_content");
-        refused && off(&mut self.reasoning)
+        refused && switch_off(&mut self.reasoning)
     }
 }
 
 #[derive(Debug)]
-struct ResponsesAdapter {
-    model: String,
-    facts: ModelFacts,
-    stream: bool,
-    dialect: Mutex<ResponsesDialect>,
-}
+struct ResponsesFormat;
 
 pub(crate) fn open_model(
     info: ModelInfo,
     endpoint: ProviderEndpoint,
     stream: bool,
 ) -> Result<Arc<dyn LanguageModel>, ModelError> {
-    let adapter = ResponsesAdapter {
-        model: info.model.clone(),
-        facts: info.facts.clone(),
-        stream,
-        dialect: Mutex::new(ResponsesDialect::from_facts(&info.facts)),
-    };
-    Ok(Arc::new(HttpModel { info, adapter, connection: ProviderConnection::open(endpoint)? }))
+    let dialect = ResponsesDialect::from_facts(&info.facts);
+    open_in_format(ResponsesFormat, dialect, info, endpoint, stream)
 }
 
-impl ProviderAdapter for ResponsesAdapter {
-    fn build_request(&self, request: &GenerateRequest) -> WireRequest {
-        let streamed = request.stream && self.stream;
-        let dialect = *self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-        let shape =
-            request::ResponsesShape { model: &self.model, facts: &self.facts, dialect, streamed };
+impl WireFormat for ResponsesFormat {
+    type Dialect = ResponsesDialect;
+
+    fn build_request(
+        &self,
+        shape: &RequestShape<'_, ResponsesDialect>,
+        request: &GenerateRequest,
+    ) -> WireRequest {
         WireRequest {
             path: "/responses".into(),
-            body: request::build_body(&shape, request),
-            framing: streamed.then_some(StreamFraming::Events),
+            body: request::build_body(shape, request),
+            framing: shape.streamed.then_some(StreamFraming::Events),
         }
     }
 
-    fn new_decoder(&self, request: &GenerateRequest) -> Box<dyn AnswerDecoder> {
-        Box::new(decode::ResponsesDecoder::new(&self.model, ToolNameMap::from_request(request)))
+    fn new_decoder(
+        &self,
+        model: &str,
+        names: ToolNameMap,
+        _: &GenerateRequest,
+    ) -> Box<dyn AnswerDecoder> {
+        Box::new(decode::ResponsesDecoder::new(model, names))
     }
 
-    fn adjust_to_failure(&self, broken: &FailedAttempt, _: &GenerateRequest) -> bool {
-        let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-        broken.status == Some(400) && dialect.adjust_to_refusal(&broken.error.message)
+    fn adjust_to_refusal(
+        dialect: &mut ResponsesDialect,
+        broken: &FailedAttempt,
+        _: &GenerateRequest,
+    ) -> bool {
+        refusal_text(broken).is_some_and(|message| dialect.adjust_to_refusal(&message))
     }
 }

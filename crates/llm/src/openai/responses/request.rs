@@ -5,16 +5,11 @@ use serde_json::{Map, Value, json};
 use super::ResponsesDialect;
 use crate::openai::request::is_strict;
 use crate::tool_names::ToolNameMap;
-use crate::{GenerateRequest, Message, MessagePart, MessageRole, ModelFacts, ToolChoice};
+use crate::wire_format::RequestShape;
+use crate::{GenerateRequest, Message, MessagePart, MessageRole, ToolChoice};
 use planwright_model::ReasoningFormat;
 
-/// Everything besides the request that decides what it looks like on the wire.
-pub(super) struct ResponsesShape<'a> {
-    pub(super) model: &'a str,
-    pub(super) facts: &'a ModelFacts,
-    pub(super) dialect: ResponsesDialect,
-    pub(super) streamed: bool,
-}
+type ResponsesShape<'a> = RequestShape<'a, ResponsesDialect>;
 
 pub(super) fn build_body(shape: &ResponsesShape<'_>, request: &GenerateRequest) -> Value {
     let names = ToolNameMap::from_request(request);
