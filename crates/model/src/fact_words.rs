@@ -73,12 +73,23 @@ impl FactReading {
                     (noun, _) => format!("{count} {noun}"),
                 }
             }
+            Self::Place { name } if says_where(name) => name.clone(),
             Self::Place { name } => format!("in {name}"),
             Self::EventDays { days } => {
                 format!("it takes {}", units::format_counted(*days as usize, "day"))
             }
         }
     }
+}
+
+/// Whether a place has its own preposition.
+fn says_where(place: &str) -> bool {
+    const PREPOSITIONS: [&str; 16] = [
+        "above", "around", "at", "behind", "below", "between", "by", "in", "inside", "near",
+        "next", "on", "opposite", "outside", "under", "within",
+    ];
+    let first = place.split_whitespace().next().unwrap_or_default().to_lowercase();
+    PREPOSITIONS.contains(&first.as_str())
 }
 
 fn name(subject: &FactSubject) -> String {

@@ -131,6 +131,8 @@ pub enum NodeStatus {
 
 /// The stream of nodes that name none.
 pub const MAIN_STREAM: &str = "main";
+/// How demanding work is where nobody said so.
+pub const DEFAULT_INTENSITY: u8 = 1;
 
 /// One node of the plan's tree. Its id is the same in outline, roadmap and schedule, and never reused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -349,7 +351,7 @@ fn default_stream() -> String {
     MAIN_STREAM.to_owned()
 }
 fn default_intensity() -> u8 {
-    1
+    DEFAULT_INTENSITY
 }
 fn default_version() -> u32 {
     1

@@ -1,6 +1,6 @@
 //! Whole conversations, without a disk and without a clock: what the agent does, what it asks, what an answer leads to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use jiff::civil::date;
@@ -19,6 +19,7 @@ mod edits;
 mod facts;
 mod living;
 mod open_answers;
+mod open_facts;
 mod open_habits;
 mod open_planning;
 mod open_tools;

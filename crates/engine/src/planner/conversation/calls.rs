@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::super::context::questions_allowed;
 use super::super::{StageResult, trace};
 use super::plan_words::{describe_findings, question_key};
-use super::readings::{WrittenFact, apply_reading, fact_events};
+use super::readings::{WrittenFact, apply_beside, fact_events};
 use super::tool_schemas::{
     ELICIT, FACT, HAND_IN, IDEAS, LINKS, NODES, OPTIONS, PATTERN, PORTFOLIO, PREFERENCE,
     READ_RESULT, ROADMAP, SCHEDULE, SUMMARIZE, VALIDATE, is_own_tool,
@@ -14,7 +14,7 @@ use super::tool_schemas::{
 use super::{StageConversation, is_serious};
 use planwright_agents::{read_item, render_result};
 use planwright_drafting::controller::ControllerOutcome;
-use planwright_model::event::{Event, PlanningEvent};
+use planwright_model::event::{Event, FactEvent, PlanningEvent};
 use planwright_model::{Fact, PlanQuestion, PlanningToolName, QuestionChoice, Stage, ToolResult};
 use planwright_state::ConversationCall;
 use std::sync::Arc;
@@ -231,11 +231,12 @@ impl StageConversation<'_> {
         let (mut lines, mut ok) = (Vec::new(), true);
         for (number, value) in (1..).zip(given.into_iter().flatten()) {
             match self.record_one_fact(value) {
-                Ok(fact) => {
+                Ok((fact, replaced)) => {
                     let read = fact.reading.map_or("kept as words".to_owned(), |reading| {
                         format!("read as \"{}\"", reading.describe(today))
                     });
-                    lines.push(format!("fact {}: \"{}\": {read}", fact.id, fact.text));
+                    let instead = describe_replaced(&replaced);
+                    lines.push(format!("fact {}: \"{}\": {read}{instead}", fact.id, fact.text));
                 }
                 Err(why) => {
                     ok = false;
@@ -246,7 +247,8 @@ impl StageConversation<'_> {
         ToolCallEnd { ok, text: lines.join("\n"), end: None }
     }
 
-    fn record_one_fact(&mut self, value: &Value) -> Result<Fact, String> {
+    /// Keeps one fact; the numbers of those that it takes the place of come with it.
+    fn record_one_fact(&mut self, value: &Value) -> Result<(Fact, Vec<u32>), String> {
         let written = WrittenFact::from_value(value)?;
         let talk = self.talk.conversation.clone();
         let was_read = |path: &str| {
@@ -258,18 +260,32 @@ impl StageConversation<'_> {
             })
         };
         let (events, fact) = fact_events(&self.talk, &written, &was_read)?;
+        let mut replaced = Vec::new();
         for event in events {
+            if let FactEvent::Withdrawn { id, .. } = &event {
+                replaced.push(*id);
+            }
             self.record(Event::Fact(event));
         }
-        if let Some(reading) = &fact.reading {
-            let mut context = self.planner.plan_context(&self.talk, self.now);
-            let before = context.clone();
-            apply_reading(&mut context, reading);
-            if context != before {
-                self.record(PlanningEvent::ContextSet { context: Arc::new(context) });
-            }
+        self.follow_fact(&fact, &replaced);
+        Ok((fact, replaced))
+    }
+
+    /// Takes a fact into the limits of the plan. What a withdrawn one did to them is undone.
+    fn follow_fact(&mut self, fact: &Fact, replaced: &[u32]) {
+        let mut context = self.planner.plan_context(&self.talk, self.now);
+        let before = context.clone();
+        let was_read =
+            |id: &u32| self.talk.facts.find(*id).is_some_and(|fact| fact.reading.is_some());
+        if replaced.iter().any(was_read) {
+            context = self.context_from_facts(&before);
+        } else if let Some(reading) = &fact.reading {
+            let said = self.talk.facts.active().filter_map(|fact| fact.reading.as_ref());
+            apply_beside(&mut context, reading, said);
         }
-        Ok(fact)
+        if context != before {
+            self.record(PlanningEvent::ContextSet { context: Arc::new(context) });
+        }
     }
 
     /// What the rules find in the draft as it is.
@@ -288,6 +304,18 @@ impl StageConversation<'_> {
             found.len() - serious,
             describe_findings(&found)
         ))
+    }
+}
+
+/// Which facts no longer apply, after a reading.
+fn describe_replaced(replaced: &[u32]) -> String {
+    match replaced {
+        [] => String::new(),
+        [one] => format!("; fact {one} no longer applies"),
+        many => {
+            let many: Vec<String> = many.iter().map(u32::to_string).collect();
+            format!("; facts {} no longer apply", many.join(", "))
+        }
     }
 }
 

@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use super::super::model::parse_pattern_choice;
 use super::super::roadmap::update_derived_fields;
 use super::super::{StageResult, context};
+use super::assumed_limits::AssumedLimits;
 use super::calls::ToolCallEnd;
 use super::operations::{AppliedOperations, WorkingDraft};
 use super::plan_words::{describe_findings, describe_schedule};
-use super::readings::{AssumedLimits, apply_reading};
+use super::readings::apply_readings;
 use super::{StageConversation, is_serious};
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_drafting::offline::goal::Goal;
@@ -81,10 +82,18 @@ impl StageConversation<'_> {
                 question: None,
             });
         }
-        for reading in self.talk.facts.active().filter_map(|fact| fact.reading.as_ref()) {
-            apply_reading(&mut context, reading);
-        }
+        apply_readings(
+            &mut context,
+            self.talk.facts.active().filter_map(|fact| fact.reading.as_ref()),
+        );
         context.pattern = self.talk.pattern.as_ref().map(|choice| choice.pattern.clone());
+        context
+    }
+
+    /// The limits as what was said gives them now; what is assumed where nothing was said stays as it was.
+    pub(super) fn context_from_facts(&self, before: &PlanContext) -> PlanContext {
+        let mut context = self.fresh_context();
+        AssumedLimits::from_context(before).apply(&mut context, &self.talk.facts);
         context
     }
 

@@ -66,7 +66,7 @@ impl StageConversation<'_> {
             return ToolCallEnd::refused("There is no plan to hand in: draft it first.");
         }
         let mut problems = self.find_problems(stage);
-        let checked = check_reports(&self.talk, arguments);
+        let checked = check_reports(&self.talk, arguments, problems.schedule.as_ref());
         problems.others.extend(checked.problems);
         let found = !problems.findings.is_empty() || !problems.others.is_empty();
         if found && self.refusals() < MOST_REFUSALS && !self.was_told(&problems, stage) {
@@ -168,7 +168,16 @@ impl StageConversation<'_> {
         }
         text.push_str(&describe_findings(&problems.findings));
         if let Some(schedule) = &problems.schedule {
-            text.push_str(&self.dates_words(schedule));
+            let dates = self.dates_words(schedule);
+            let talk = self.talk.conversation.as_deref();
+            let shown = talk.is_some_and(|talk| {
+                talk.finished_calls().any(|(_, _, text)| text.contains(dates.trim_end()))
+            });
+            text.push_str(if shown {
+                "The dates are those that were shown before.\n"
+            } else {
+                &dates
+            });
         }
         text.push_str(
             "Fix it and hand in again. What cannot be fixed without breaking what was said is left as it is: hand in again and say so.",

@@ -4,6 +4,7 @@
 //! stage's tools until it hands in. What comes next follows from the last entry of the conversation, which is folded from
 //! the journal; a session that is interrupted anywhere continues with the very request that it would have sent.
 
+mod assumed_limits;
 mod calls;
 mod draft_changes;
 mod hand_in;

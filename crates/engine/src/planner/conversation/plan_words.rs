@@ -7,8 +7,8 @@ use jiff::civil::Date;
 
 use planwright_model::{
     AssumptionOrigin, Fact, FactSource, LagBasis, LinkKind, NodeDependency, NodeStatus,
-    PlanContext, PlanNode, PlanOutline, Recurrence, Roadmap, Role, RunKind, Schedule, Severity,
-    TaskId, Violation, Weekday,
+    OffsetDateTime, PlanContext, PlanNode, PlanOutline, Recurrence, Roadmap, Role, RunKind,
+    Schedule, ScheduledBlock, Severity, TaskId, Violation, Weekday,
 };
 use planwright_schedule::OtherBlock;
 use planwright_state::{AgentConversation, PlanningSlice};
@@ -57,6 +57,9 @@ fn describe_node(talk: &PlanningSlice, node: &PlanNode) -> String {
     }
     if let Some(owner) = node.other_owner() {
         add(format!("owner {owner}"));
+    }
+    if node.intensity != planwright_model::outline::DEFAULT_INTENSITY {
+        add(format!("intensity {}", node.intensity));
     }
     match &node.run {
         Some(RunKind::Agent(run)) => match run.own_agent() {
@@ -150,24 +153,19 @@ pub(super) fn describe_schedule(
     roadmap: &Roadmap,
     schedule: &Schedule,
 ) -> String {
-    let mut spans: BTreeMap<&TaskId, (Date, Date, u32)> = BTreeMap::new();
+    let mut placed: BTreeMap<&TaskId, Vec<&ScheduledBlock>> = BTreeMap::new();
     for block in &schedule.blocks {
-        let (first, last) = (block.start.local_date(), block.end.local_date());
-        let span = spans.entry(&block.plan_node_id).or_insert((first, last, 0));
-        *span = (span.0.min(first), span.1.max(last), span.2 + 1);
+        placed.entry(&block.plan_node_id).or_default().push(block);
     }
     let mut text = String::new();
-    let ends = spans.values().map(|span| span.1).max();
-    let starts = spans.values().map(|span| span.0).min();
+    let ends = schedule.blocks.iter().map(|block| block.end.local_date()).max();
+    let starts = schedule.blocks.iter().map(|block| block.start.local_date()).min();
     if let (Some(starts), Some(ends)) = (starts, ends) {
         let _ = writeln!(text, "The schedule runs from {} to {}:", day(starts), day(ends));
     }
     for leaf in roadmap.node_tree().leaves(&outline.root_id) {
-        let when = match spans.get(&leaf.id) {
-            Some((first, last, _)) if first == last => day(*first),
-            Some((first, last, blocks)) => {
-                format!("{} to {} in {blocks} blocks", day(*first), day(*last))
-            }
+        let when = match placed.get(&leaf.id).map(Vec::as_slice) {
+            Some(blocks) => describe_blocks(blocks),
             None if leaf.milestone => continue,
             None => "not placed".to_owned(),
         };
@@ -188,6 +186,19 @@ pub(super) fn describe_schedule(
         let _ = writeln!(text, "Would help: {}", relaxation.summary);
     }
     text
+}
+
+/// One block with its hours, several with their first and last day.
+fn describe_blocks(blocks: &[&ScheduledBlock]) -> String {
+    let local = |at: OffsetDateTime| at.offset.to_datetime(at.at);
+    let clock = |at: OffsetDateTime| local(at).strftime("%H:%M").to_string();
+    let first = blocks.iter().map(|block| block.start.local_date()).min().unwrap_or_default();
+    let last = blocks.iter().map(|block| block.end.local_date()).max().unwrap_or_default();
+    match blocks {
+        [one] => format!("{} {}-{}", day(first), clock(one.start), clock(one.end)),
+        many if first == last => format!("{} in {} blocks", day(first), many.len()),
+        many => format!("{} to {} in {} blocks", day(first), day(last), many.len()),
+    }
 }
 
 fn day(date: Date) -> String {
@@ -220,14 +231,18 @@ pub(super) fn describe_findings(findings: &[Violation]) -> String {
 pub(super) fn describe_facts(talk: &PlanningSlice, today: Date) -> String {
     let mut text = String::new();
     for fact in talk.facts.active() {
-        let from = match &fact.source {
-            FactSource::Answer(key) => match asked_question(talk.conversation.as_deref(), key) {
+        let whole = fact.part_of.filter(|whole| talk.facts.active().any(|fact| fact.id == *whole));
+        let from = match (&fact.source, whole) {
+            // The statement stands above, with where it is from.
+            (_, Some(whole)) => format!("part of {whole}"),
+            (FactSource::Answer(key), _) => match asked_question(talk.conversation.as_deref(), key)
+            {
                 Some(question) => format!("answer to \"{question}\""),
                 None => "answer".to_owned(),
             },
-            FactSource::Comment(node) => format!("comment on {node}"),
-            FactSource::Workspace(path) => format!("file {path}"),
-            other => other.describe().to_owned(),
+            (FactSource::Comment(node), _) => format!("comment on {node}"),
+            (FactSource::Workspace(path), _) => format!("file {path}"),
+            (other, _) => other.describe().to_owned(),
         };
         let read = fact.reading.as_ref().map(|reading| reading.describe(today));
         let read = read.map(|words| format!(" = {words}")).unwrap_or_default();
@@ -293,6 +308,13 @@ pub(super) fn describe_time(
         text,
         "The person you talk with: at most {} min a day{usual}.",
         limits.max_daily_minutes
+    );
+    let _ = writeln!(
+        text,
+        "Work is placed in blocks of {} to {} min with {} min between them.",
+        context.user_prefs.min_block_minutes,
+        context.user_prefs.max_block_minutes,
+        context.user_prefs.break_minutes
     );
     if let Some(minutes) = limits.weekly_minutes {
         let guessed = assumed("weekly_minutes");

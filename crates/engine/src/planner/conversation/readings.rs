@@ -7,10 +7,11 @@ use jiff::civil::{Date, Time, time};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::assumed_limits::state_value;
 use planwright_drafting::fact_reading;
 use planwright_model::event::FactEvent;
 use planwright_model::{
-    Actor, Assumption, AssumptionOrigin, Fact, FactLength, FactReading, FactSource, FactSubject,
+    Actor, AssumptionOrigin, Fact, FactLength, FactReading, FactSource, FactSubject,
     FactWorkingTime, LocalTimeInterval, PlanContext, TaskId, Weekday,
 };
 use planwright_state::{FactSlice, PlanningSlice};
@@ -287,9 +288,9 @@ pub(super) fn fact_events(
         let event = FactEvent::Corrected { id, text, reading, by: Actor::Person };
         return Ok((vec![event], Fact { id, ..fact }));
     }
-    let mut replaced = replaced_facts(talk, written, part_of)?;
+    let mut replaced = replaced_facts(talk, written, &fact)?;
     let same = reading.iter().flat_map(|reading| talk.facts.replaced_by(reading));
-    replaced.extend(same.filter(|earlier| earlier.part_of.is_some()).map(|earlier| earlier.id));
+    replaced.extend(same.filter(|earlier| is_said_over(earlier, &fact)).map(|earlier| earlier.id));
     let mut events = vec![FactEvent::Recorded { fact: fact.clone() }];
     events.extend(replaced.into_iter().map(|earlier| FactEvent::Withdrawn {
         id: earlier,
@@ -299,25 +300,52 @@ pub(super) fn fact_events(
     Ok((events, fact))
 }
 
-/// The facts that a later statement takes back or replaces. Only what was said after them can.
+/// Whether a reading takes the place of one of the same kind. "Not on Mondays" and "not on Fridays" in one statement
+/// both apply; two dates for the same thing cannot.
+fn is_said_over(earlier: &Fact, now: &Fact) -> bool {
+    let adds_up = matches!(now.reading, Some(FactReading::WeekdaysOff { .. }));
+    earlier.part_of.is_some() && !(adds_up && earlier.part_of == now.part_of)
+}
+
+/// The facts that are taken back or replaced, if that may be.
 fn replaced_facts(
     talk: &PlanningSlice,
     written: &WrittenFact,
-    part_of: Option<u32>,
+    now: &Fact,
 ) -> Result<BTreeSet<u32>, String> {
     let mut replaced = BTreeSet::new();
     for id in written.replaces.iter().flatten() {
         let earlier = talk.facts.active().find(|fact| fact.id == *id);
         let earlier = earlier.ok_or_else(|| format!("`replaces`: there is no fact {id}"))?;
-        let Some(whole) = earlier.part_of else {
+        if earlier.part_of.is_none() {
             return Err(format!("`replaces`: fact {id} is a whole statement, which is kept"));
-        };
-        if part_of.is_none_or(|later| later <= whole) {
-            return Err(format!("`replaces`: nothing was said about fact {id} after it"));
+        }
+        if !may_replace(talk, earlier, now) {
+            return Err(format!(
+                "`replaces`: nothing was said about fact {id} after it; if it was read wrongly, quote the same words with the right reading"
+            ));
         }
         replaced.insert(*id);
     }
     Ok(replaced)
+}
+
+/// Whether a fact may take the place of another: what is said later may, be it in the same statement, and the same words
+/// may be read in another way, but not as nothing.
+fn may_replace(talk: &PlanningSlice, earlier: &Fact, now: &Fact) -> bool {
+    let (Some(before), Some(after)) = (earlier.part_of, now.part_of) else { return false };
+    if before != after {
+        return after > before;
+    }
+    let Some(whole) = talk.facts.find(after) else { return false };
+    let whole = normalize(&whole.text);
+    let span = |quote: &str| {
+        let quote = normalize(quote);
+        whole.find(&quote).map(|start| (start, start + quote.len()))
+    };
+    let (Some(before), Some(after)) = (span(&earlier.text), span(&now.text)) else { return false };
+    let overlaps = after.0 < before.1 && before.0 < after.1;
+    after.0 >= before.1 || (overlaps && now.reading.is_some())
 }
 
 /// Whether the same words are read once more, now about a node that did not exist before.
@@ -353,8 +381,44 @@ fn normalize(text: &str) -> String {
     words.join(" ").trim_matches(['"', '.', ',', ';']).to_owned()
 }
 
+/// Takes everything that was said into the limits of the plan. The hours of the week come first, whenever they were
+/// said: free weekdays, the end of the last day and the hours of others follow from them.
+pub(super) fn apply_readings<'a>(
+    context: &mut PlanContext,
+    readings: impl Iterator<Item = &'a FactReading>,
+) {
+    let (hours, rest): (Vec<_>, Vec<_>) = readings.partition(|reading| sets_week(reading));
+    for reading in hours.into_iter().chain(rest) {
+        apply_reading(context, reading);
+    }
+}
+
+/// Takes one more reading in. After hours of the week, what was said before and rests on them is taken in again.
+pub(super) fn apply_beside<'a>(
+    context: &mut PlanContext,
+    reading: &FactReading,
+    said: impl Iterator<Item = &'a FactReading>,
+) {
+    apply_reading(context, reading);
+    if sets_week(reading) {
+        let rests_on_hours = |other: &&FactReading| {
+            matches!(
+                other,
+                FactReading::WeekdaysOff { .. }
+                    | FactReading::Deadline { .. }
+                    | FactReading::WorkingTimes { person: Some(_), .. }
+            )
+        };
+        said.filter(rests_on_hours).for_each(|other| apply_reading(context, other));
+    }
+}
+
+fn sets_week(reading: &FactReading) -> bool {
+    matches!(reading, FactReading::WorkingTimes { person: None, .. })
+}
+
 /// Takes a reading into the limits of the plan.
-pub(super) fn apply_reading(context: &mut PlanContext, reading: &FactReading) {
+fn apply_reading(context: &mut PlanContext, reading: &FactReading) {
     match reading {
         FactReading::WorkingTimes { person: None, times } => set_working_times(context, times),
         // Others work on while the person is away.
@@ -388,74 +452,4 @@ fn set_working_times(context: &mut PlanContext, times: &[FactWorkingTime]) {
         context.calendar.working = week;
         state_value(context, "working", "as you said".to_owned(), AssumptionOrigin::User);
     }
-}
-
-/// What the model assumes about the limits of a plan where nobody stated them.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct AssumedLimits {
-    start: Option<Date>,
-    horizon_weeks: Option<u16>,
-    weekly_hours: Option<f64>,
-    daily_hours: Option<f64>,
-}
-
-impl AssumedLimits {
-    /// Reads the limits of a call; none given changes nothing.
-    pub(super) fn from_arguments(arguments: &Value) -> Result<Self, String> {
-        let given = arguments.get("limits").cloned().unwrap_or_else(|| serde_json::json!({}));
-        serde_json::from_value(given).map_err(|error| format!("`limits` cannot be read: {error}"))
-    }
-
-    /// Takes them into the context, and says which contradict what was stated.
-    pub(super) fn apply(&self, context: &mut PlanContext, facts: &FactSlice) -> Vec<String> {
-        let stated = |matches: &dyn Fn(&FactReading) -> bool| {
-            facts.active().any(|fact| fact.reading.as_ref().is_some_and(matches))
-        };
-        let mut refused = Vec::new();
-        let assumed = AssumptionOrigin::Template;
-        if let Some(start) = self.start {
-            if stated(&|reading| matches!(reading, FactReading::Start { .. })) {
-                refused.push("the person stated the start".to_owned());
-            } else {
-                context.constraints.start = start;
-                state_value(context, "start", start.to_string(), assumed);
-            }
-        }
-        if let Some(weeks) = self.horizon_weeks.filter(|weeks| (1..=520).contains(weeks)) {
-            if context.constraints.deadline.is_some() {
-                refused.push("there is a deadline, which decides the horizon".to_owned());
-            } else {
-                context.constraints.horizon_weeks = Some(weeks);
-                state_value(context, "horizon_weeks", weeks.to_string(), assumed);
-            }
-        }
-        if let Some(minutes) = self.weekly_hours.and_then(hours_to_minutes) {
-            if stated(&|reading| matches!(reading, FactReading::Capacity { person: None, .. })) {
-                refused.push("the person stated their hours a week".to_owned());
-            } else {
-                context.constraints.weekly_minutes = Some(minutes);
-                state_value(context, "weekly_minutes", minutes.to_string(), assumed);
-            }
-        }
-        if let Some(minutes) = self.daily_hours.and_then(hours_to_minutes) {
-            if context.constraints.hard.contains("max_daily_minutes") {
-                refused.push("the person stated their hours a day".to_owned());
-            } else {
-                context.constraints.max_daily_minutes = minutes;
-                state_value(context, "max_daily_minutes", minutes.to_string(), assumed);
-            }
-        }
-        refused
-    }
-}
-
-fn hours_to_minutes(hours: f64) -> Option<u32> {
-    (hours > 0.0 && hours <= 168.0).then(|| (hours * 60.0).round() as u32)
-}
-
-fn state_value(context: &mut PlanContext, key: &str, value: String, origin: AssumptionOrigin) {
-    context.assumptions.retain(|known| known.key != key);
-    let key = key.to_owned();
-    context.assumptions.push(Assumption { key, value, origin, question: None });
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use planwright_model::agent_conversation::{ReportedOutcome, RequestReport};
 use planwright_model::event::PlanningEvent;
-use planwright_model::{CommentOutcome, PlanNode, Roadmap, TaskId};
+use planwright_model::{CommentOutcome, PlanNode, Roadmap, Schedule, TaskId};
 use planwright_state::PlanningSlice;
 
 /// Reports that were read and checked, and what is wrong with them.
@@ -15,11 +16,17 @@ pub(super) struct CheckedReports {
     pub(super) problems: Vec<String>,
 }
 
-/// Reads the reports of a hand-in and compares them with the draft that the person saw.
-pub(super) fn check_reports(talk: &PlanningSlice, arguments: &Value) -> CheckedReports {
+/// Reads the reports of a hand-in and compares them with the draft that the person saw. `schedule` is the one that
+/// follows from what is handed in.
+pub(super) fn check_reports(
+    talk: &PlanningSlice,
+    arguments: &Value,
+    schedule: Option<&Schedule>,
+) -> CheckedReports {
     let given = arguments.get("requests").and_then(Value::as_array);
     let given = given.map(Vec::as_slice).unwrap_or_default();
-    let changed = changed_nodes(talk);
+    let mut changed = changed_nodes(talk);
+    changed.extend(moved_nodes(talk, schedule));
     let limits_changed = limits_changed(talk);
     let mut checked = CheckedReports { reports: Vec::new(), problems: Vec::new() };
     for (number, request) in (1u64..).zip(&talk.change_requests) {
@@ -137,6 +144,18 @@ pub(super) fn changed_nodes(talk: &PlanningSlice) -> BTreeSet<TaskId> {
         changed.extend(link.split('\u{0}').take(2).map(TaskId::from));
     }
     changed
+}
+
+/// The nodes with other dates than in the draft that the person saw.
+fn moved_nodes(talk: &PlanningSlice, schedule: Option<&Schedule>) -> BTreeSet<TaskId> {
+    let before = talk.compared.as_deref().and_then(|draft| draft.schedule.as_deref());
+    let (Some(before), Some(now)) = (before, schedule) else { return BTreeSet::new() };
+    let times = |schedule: &Schedule| -> BTreeSet<(TaskId, Timestamp, Timestamp)> {
+        let blocks = schedule.blocks.iter();
+        blocks.map(|block| (block.plan_node_id.clone(), block.start.at, block.end.at)).collect()
+    };
+    let (before, now) = (times(before), times(now));
+    before.symmetric_difference(&now).map(|(id, _, _)| id.clone()).collect()
 }
 
 fn limits_changed(talk: &PlanningSlice) -> bool {

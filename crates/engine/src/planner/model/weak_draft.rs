@@ -82,11 +82,54 @@ fn drop_empty_criteria(outline: &mut PlanOutline) {
     for node in &mut outline.nodes {
         let text = node.done_when.trim().trim_end_matches('.').to_lowercase();
         let is_date = text.parse::<Date>().is_ok() || text.parse::<DateTime>().is_ok();
-        if is_date || text.starts_with("by ") || ["done", "completed", "finished"].contains(&&*text)
+        if is_date
+            || is_date_in_words(&text)
+            || text.starts_with("by ")
+            || ["done", "completed", "finished"].contains(&&*text)
         {
             node.done_when.clear();
         }
     }
+}
+
+/// Whether a text in lower case says a day and nothing else: "friday 27 november 2026", "on the 3rd of may".
+fn is_date_in_words(text: &str) -> bool {
+    const DAYS_AND_MONTHS: [&str; 19] = [
+        "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun",
+        "jul", "aug", "sep", "oct", "nov", "dec",
+    ];
+    const FULL: [&str; 19] = [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let names_day = |word: &str| DAYS_AND_MONTHS.contains(&word) || FULL.contains(&word);
+    let is_number = |word: &str| {
+        let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end));
+        let digits = digits.unwrap_or(word);
+        digits.len() <= 4 && !digits.is_empty() && digits.chars().all(|one| one.is_ascii_digit())
+    };
+    let joins = ["on", "the", "of", "until", "before"];
+    let words: Vec<&str> =
+        text.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.iter().any(|word| names_day(word))
+        && words.iter().all(|word| names_day(word) || is_number(word) || joins.contains(word))
 }
 
 /// The day or window that the goal states for the thing itself belongs to the task in which it happens: the last one of the
@@ -158,4 +201,19 @@ fn changed_rows(before: &PlanOutline, after: &PlanOutline) -> BTreeSet<TaskId> {
         .iter()
         .filter(|node| node.node_type == NodeType::Task && after.find_node(&node.id).is_none());
     new.chain(gone).filter(|node| !node.milestone).map(|node| node.id.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_in_words_is_no_criterion() {
+        for day in ["friday 27 november 2026", "on the 3rd of may", "sat, 5 dec", "march 2027"] {
+            assert!(is_date_in_words(day), "{day}");
+        }
+        for criterion in ["27", "the 3 bugs are fixed", "tested on friday", "may be merged", ""] {
+            assert!(!is_date_in_words(criterion), "{criterion}");
+        }
+    }
 }

@@ -145,7 +145,10 @@ async fn hours_a_day_days_of_a_week_and_dates_of_parts_are_kept_and_checked() {
     let requests = model.requests.lock().unwrap();
     let told = serde_json::to_string(&requests[1].messages).unwrap();
     assert!(told.contains("fact 3: \\\"I have 3 hours a day\\\""), "{told}");
-    assert!(told.contains("3. goal: \\\"I have 3 hours a day\\\" = at most 3 h a day"), "{told}");
+    assert!(
+        told.contains("3. part of 1: \\\"I have 3 hours a day\\\" = at most 3 h a day"),
+        "{told}"
+    );
 }
 
 #[tokio::test]
