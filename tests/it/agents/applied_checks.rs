@@ -1,7 +1,10 @@
 //! Criteria after changes were applied: what holds in each of two copies need not hold in the workspace with both.
 
+use std::process::{Command, Stdio};
+
 use serde_json::{Value, json};
 
+use super::permission::wait_until;
 use super::{AgentEnv, ModelAnswer, code, words};
 
 const LARGE: &str = "profile = \"large\"\n";
@@ -147,5 +150,54 @@ fn edits_of_the_person_meanwhile_are_checked_as_well() {
     assert_eq!(exit, 3, "{told}");
     assert!(told.contains("The checks fail after applying"), "{told}");
     assert_eq!(completed(&env), ["first"]);
+    env.require_intact_store();
+}
+
+/// Applies the second changes in a process that is killed while a check of them runs.
+fn killed_at_a_check(criterion: &str) -> AgentEnv {
+    // In the workspace, not in the copies: the first time it is checked there it hangs.
+    let hangs = "if test -e armed && ! test -e reached; then echo x > reached; sleep 60; fi";
+    let env = two_tasks("grep -q on x.txt", &format!("{hangs}; {criterion}"));
+    assert_eq!(apply(&env).0, 3);
+    std::fs::write(env.place.work().join("armed"), "").unwrap();
+    let (own, idle) = (env.own(), env.tape("idle", &[]));
+    let answered = env.place.run(&["answer", "last", "next", "apply"]);
+    assert_eq!(code(&answered), 0, "{}", words(&answered));
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
+        .args(AgentEnv::args(&own, &idle, &["resume", "last"]))
+        .env("PLANWRIGHT_DATA_DIR", env.place.data())
+        .current_dir(env.place.work())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until(&mut child, || env.written("reached") == "x\n");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(completed(&env), ["first"], "what is being checked is not done");
+    assert_eq!(env.written("y.txt"), "on\n", "applied before it is checked");
+    env
+}
+
+#[test]
+fn a_check_that_was_killed_is_made_again_and_then_completes_the_task() {
+    let env = killed_at_a_check("grep -q on y.txt");
+    let output = env.run(&env.tape("idle", &[]), &["resume", "last"]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(completed(&env), ["first", "second", "after"]);
+    assert_eq!(env.bodies("worktree", "applied").len(), 2, "nothing is applied twice");
+    env.require_intact_store();
+}
+
+#[test]
+fn a_check_that_was_killed_is_made_again_and_its_failure_keeps_the_task_open() {
+    let env = killed_at_a_check(NOT_BOTH);
+    let output = env.run(&env.tape("idle", &[]), &["resume", "last"]);
+    assert_eq!(code(&output), 3, "{}", words(&output));
+    assert!(words(&output).contains("The checks fail after applying"), "{}", words(&output));
+    assert_eq!(completed(&env), ["first"]);
+    let output = env.run(&env.tape("idle", &[]), &["answer", "last", "next", "undo the changes"]);
+    assert_eq!(code(&output), 1, "{}", words(&output));
+    assert_eq!((env.written("x.txt"), env.written("y.txt")), ("on\n".into(), "off\n".into()));
     env.require_intact_store();
 }

@@ -105,7 +105,7 @@ fn killed_at_the_command() -> AgentEnv {
     env
 }
 
-fn wait_until(child: &mut Child, condition: impl Fn() -> bool) {
+pub(super) fn wait_until(child: &mut Child, condition: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !condition() {
         assert!(Instant::now() < deadline, "it comes to that");
