@@ -266,6 +266,7 @@ impl App {
     fn process_executor(&self, redactor: Redactor) -> LocalProcessExecutor {
         let executor = LocalProcessExecutor::new(redactor, self.key_variables())
             .with_settings(config::tool_settings::tool_settings(&self.settings))
+            .with_launchers(config::executors::command_launchers(&self.settings))
             .with_secrets(Vec::clone(&self.plan_secrets.values));
         let executor = if self.has_screen {
             executor.with_terminal(Arc::new(screen_terminal::ScreenTerminal))

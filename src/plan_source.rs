@@ -11,12 +11,19 @@ use planwright_plan::plan_file::{
 };
 use planwright_text::Redactor;
 
-/// Reads a plan file with values for its parameters and the names of the person's own agents and types of tasks. The ending
-/// of its name decides the format.
+/// What plan files may name that the person set up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlanFileNames {
+    pub agents: Vec<String>,
+    pub executors: Vec<String>,
+    pub task_types: Vec<String>,
+}
+
+/// Reads a plan file with values for its parameters and what else it may name. The ending of its name decides the format.
 pub(crate) fn read_plan_file(
     path: &Path,
     params: &BTreeMap<String, String>,
-    (agents, task_types): (Vec<String>, Vec<String>),
+    names: PlanFileNames,
     redactor: &Redactor,
     allow_missing: bool,
 ) -> Result<PlanFile, PlanFileError> {
@@ -30,8 +37,9 @@ pub(crate) fn read_plan_file(
         find_secret: &find_secret,
         needs_all: true,
         allow_missing,
-        agents: Some(agents),
-        task_types,
+        agents: Some(names.agents),
+        executors: Some(names.executors),
+        task_types: names.task_types,
     };
     parse_with_inputs(&text, PlanFileFormat::detect(&name, &text), &name, &inputs)
 }

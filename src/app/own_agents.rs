@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::App;
 use crate::config::OwnAgentConfig;
+use crate::plan_source::PlanFileNames;
 use planwright_agents::{KnownAgent, OwnAgent, OwnAgents, SILENCE};
 use planwright_engine::CODING_TYPES;
 use planwright_files::{self as files, FileLimit};
@@ -75,9 +76,18 @@ impl App {
         assets.types.iter().map(|kind| kind.name.clone()).collect()
     }
 
-    /// The names that plan files may use: agents and types of tasks.
-    pub(crate) fn plan_file_names(&self) -> (Vec<String>, Vec<String>) {
-        (self.agent_names(), self.task_type_names())
+    /// The names of executors that plans may use.
+    pub(crate) fn executor_names(&self) -> Vec<String> {
+        self.settings.executors.keys().cloned().collect()
+    }
+
+    /// The names that plan files may use.
+    pub(crate) fn plan_file_names(&self) -> PlanFileNames {
+        PlanFileNames {
+            agents: self.agent_names(),
+            executors: self.executor_names(),
+            task_types: self.task_type_names(),
+        }
     }
 
     /// Agents of the settings, and known ones that are installed, in the order of their names and of the known list.

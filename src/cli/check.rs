@@ -54,6 +54,7 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
         needs_all: false,
         allow_missing: false,
         agents: app.as_ref().map(App::agent_names),
+        executors: app.as_ref().map(App::executor_names),
         task_types: app.as_ref().map(App::task_type_names).unwrap_or_default(),
     };
     let format = PlanFileFormat::detect(&name, &text);

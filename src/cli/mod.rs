@@ -17,6 +17,7 @@ mod detached_runs;
 mod diff;
 mod doctor;
 mod documents;
+mod executors;
 mod export;
 mod facts;
 mod fork;
@@ -160,6 +161,8 @@ pub(crate) enum CliCommand {
     Hook(DeferredArgs<hook::HookArgs>),
     /// Your own coding agents: list them, test one, turn one on or off
     Agents(DeferredArgs<agents::AgentsArgs>),
+    /// Other places where commands of plans run, such as ssh hosts and containers: list them, try one
+    Executors(DeferredArgs<executors::ExecutorsArgs>),
     /// List the themes
     Themes,
     /// Print shell completions
@@ -210,6 +213,7 @@ impl CliCommand {
             Self::Mcp(_) => "mcp",
             Self::Hook(_) => "hook",
             Self::Agents(_) => "agents",
+            Self::Executors(_) => "executors",
             Self::Themes => "themes",
             Self::Completions { .. } => "completions",
             Self::Man => "man",
@@ -329,6 +333,9 @@ fn dispatch_command(cli: Cli) -> anyhow::Result<CliExit> {
         Some(CliCommand::Mcp(DeferredArgs(args))) => mcp::execute_mcp(&shared, &args),
         Some(CliCommand::Hook(DeferredArgs(args))) => hook::execute_hook(&shared, &args),
         Some(CliCommand::Agents(DeferredArgs(args))) => agents::execute_agents(&shared, &args),
+        Some(CliCommand::Executors(DeferredArgs(args))) => {
+            executors::execute_executors(&shared, &args)
+        }
         Some(CliCommand::Themes) => themes::execute_themes(&shared),
         Some(CliCommand::Completions { shell }) => documents::print_completions(shell),
         Some(CliCommand::Man) => documents::print_man_page(),

@@ -34,7 +34,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 35] = [
     "theme",
     "ascii",
     "reduced_motion",
@@ -69,6 +69,7 @@ const NAMES: [&str; 34] = [
     "permissions",
     "mcp",
     "agents",
+    "executors",
 ];
 
 /// The names of all settings, those inside tables included.
@@ -83,6 +84,7 @@ pub(crate) fn known_names() -> Vec<&'static str> {
     names.extend(models::nested_names());
     names.extend(super::tools::tool_setting_names());
     names.extend(super::own_agents::AGENT);
+    names.extend(super::executors::EXECUTOR);
     names.push("default");
     names
 }
@@ -183,6 +185,7 @@ impl ConfigReader<'_> {
             "permissions" => self.read_permissions(item, settings)?,
             "mcp" => self.read_mcp(item, settings)?,
             "agents" => self.read_own_agents(item, settings)?,
+            "executors" => self.read_executors(item, settings)?,
             _ if agents::NAMES.contains(&name) => {
                 self.read_agent_setting(name, item, &mut settings.agents)?;
             }

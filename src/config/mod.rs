@@ -4,6 +4,7 @@ pub(crate) mod agents;
 mod change;
 mod consent;
 mod edit;
+pub(crate) mod executors;
 mod file;
 pub(crate) mod me;
 mod own_agents;
@@ -159,6 +160,8 @@ pub struct Settings {
     pub mcp: BTreeMap<String, McpConfig>,
     /// The person's own agents, and which of them does what nobody was named for.
     pub own_agents: OwnAgentsConfig,
+    /// Other places where commands run.
+    pub(crate) executors: executors::ExecutorsConfig,
     /// Names of what the settings of the project changed.
     pub from_project: BTreeSet<String>,
 }
@@ -217,6 +220,7 @@ impl Default for Settings {
             permissions: Vec::new(),
             mcp: BTreeMap::new(),
             own_agents: OwnAgentsConfig::default(),
+            executors: executors::ExecutorsConfig::default(),
             from_project: BTreeSet::new(),
         }
     }
@@ -388,6 +392,7 @@ impl Settings {
         rows.extend(self.keys.iter().map(|(name, key)| setting_row(&format!("keys.{name}"), key)));
         rows.extend(tools::tool_rows(self));
         rows.extend(own_agents::own_agent_rows(self));
+        rows.extend(executors::executor_rows(self));
         rows
     }
 }

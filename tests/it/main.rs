@@ -20,6 +20,7 @@ mod diagnostics;
 mod empty_sessions;
 mod engine;
 mod exchange;
+mod executors;
 mod failed_runs;
 mod faults;
 mod field_differences;

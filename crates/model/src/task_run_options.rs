@@ -145,6 +145,9 @@ pub struct TaskRunOptions {
     /// Whether its command has the terminal while it runs.
     #[serde(skip_serializing_if = "is_default")]
     pub interactive: bool,
+    /// The executor that its command runs on; empty means this machine.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub executor: String,
 }
 
 impl TaskRunOptions {
@@ -201,6 +204,16 @@ impl TaskRunOptions {
             format!("a service, ready when {ready}, ended with {}", service.stop.name())
         });
         let terminal = self.interactive.then(|| "has the terminal while it runs".to_owned());
-        files.chain(passed).chain(secrets).chain(cache).chain(service).chain(terminal)
+        let executor = Some(&self.executor)
+            .filter(|name| !name.is_empty())
+            .map(|name| format!("runs on {name}"));
+        executor
+            .into_iter()
+            .chain(files)
+            .chain(passed)
+            .chain(secrets)
+            .chain(cache)
+            .chain(service)
+            .chain(terminal)
     }
 }

@@ -82,7 +82,13 @@ impl ConfigReader<'_> {
         Ok(self.sourced(texts.ok_or_else(wrong)?))
     }
 
-    fn unusable_value(&self, name: &str, item: &Item, why: String) -> ConfigError {
+    /// A value that has the right shape and can't be used.
+    pub(in crate::config) fn unusable_value(
+        &self,
+        name: &str,
+        item: &Item,
+        why: String,
+    ) -> ConfigError {
         ConfigError::Unusable {
             path: self.path.to_owned(),
             line: self.item_line(item),

@@ -1118,6 +1118,18 @@ depends_on = ["a"]
 "#,
     ),
     bad(
+        "on",
+        "names an executor that is not set up, \"cluster\"",
+        "[executors.cluster]",
+        r#"
+version = 2
+[[tasks]]
+id = "a"
+run = { shell = "touch ran" }
+on = ¦"cluster"
+"#,
+    ),
+    bad(
         "interactive",
         "is for commands",
         "shell",

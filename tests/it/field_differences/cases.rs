@@ -444,6 +444,11 @@ pub(super) const CASES: &[FieldCase] = &[
         "[[tasks]]\nid = \"a\"\nrun = { shell = \"touch ran\" }\n+ interactive = true\n",
     ),
     case(
+        "Task.on",
+        PROGRAM,
+        "[[tasks]]\nid = \"a\"\nrun = { shell = \"echo x$REACHED > where\" }\n+ on = \"elsewhere\"\n",
+    ),
+    case(
         "Task.sandbox",
         PROGRAM,
         "[[tasks]]\nid = \"a\"\nrun = { shell = \"touch inside; touch ../outside && touch out\" }\n+ sandbox = \"workspace\"\n",
@@ -478,6 +483,11 @@ pub(super) const CASES: &[FieldCase] = &[
         "Defaults.secrets",
         PROGRAM,
         "[defaults]\n+ secrets = { PASS = { command = [\"echo\", \"hunter-two-long\"] } }\n[[tasks]]\nid = \"a\"\nrun = { shell = \"echo x$PASS > said\" }\n",
+    ),
+    case(
+        "Defaults.on",
+        PROGRAM,
+        "[defaults]\n+ on = \"elsewhere\"\n[[tasks]]\nid = \"a\"\nrun = { shell = \"echo x$REACHED > where\" }\n[[tasks]]\nid = \"b\"\non = \"here\"\nrun = { shell = \"echo x$REACHED > own\" }\n",
     ),
     case(
         "Defaults.cwd",

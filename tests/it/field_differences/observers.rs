@@ -70,6 +70,9 @@ fn observe_program(plan: &str, args: &[&str], runs: usize) -> String {
     std::fs::create_dir(place.work().join("web")).unwrap();
     std::fs::write(place.work().join("more.env"), "FROM_FILE=yes\n").unwrap();
     std::fs::write(place.work().join("input.txt"), "one\n").unwrap();
+    let executors =
+        "[executors.elsewhere]\nlaunch = [\"env\", \"REACHED=elsewhere\", \"{argv}\"]\n";
+    std::fs::write(place.dir.path().join("config.toml"), executors).unwrap();
     let library = "[[tasks]]\nid = \"shared\"\nrun = { shell = \"touch shared\" }\n";
     std::fs::write(place.dir.path().join("lib.toml"), library).unwrap();
     let path = place.plan(plan);

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::decoder::{FieldNames, PlanFileDecoder};
 use super::results::{check_inside, decode_patterns};
 use super::run_settings::is_variable_name;
-use super::value_tree::{TreeValue, ValuePath, ValueTree};
+use super::value_tree::{TreeValue, ValuePath, ValueTree, escape_for_message};
 use planwright_model::{SecretSource, ServiceCheck, StopSignal, TaskService};
+use planwright_text::nearest_name;
 
 /// The fields of `service`.
 pub(super) const SERVICE_FIELDS: &[FieldNames] = &[("ready", &[]), ("stop", &[])];
@@ -18,6 +19,35 @@ const SIGNALS: &[(&str, StopSignal)] = &[
     ("SIGHUP", StopSignal::HangUp),
     ("SIGKILL", StopSignal::Kill),
 ];
+
+/// What `on` says for this machine, where the plan states another executor for all commands.
+const THIS_MACHINE: &str = "here";
+
+/// Decodes the name of an executor. One that nobody set up would only be noticed when its task starts.
+pub(super) fn decode_executor(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Option<String> {
+    let name = super::task::decode_line(decoder, tree, path)?;
+    if name == THIS_MACHINE {
+        return Some(String::new());
+    }
+    let Some(known) = decoder.executors else { return Some(name) };
+    if known.contains(&name) {
+        return Some(name);
+    }
+    let shown = escape_for_message(&name);
+    let message = format!("names an executor that is not set up, \"{shown}\"");
+    let near = nearest_name(&name, known.iter().map(String::as_str));
+    let near = near.map(|near| format!("Did you mean \"{near}\"? ")).unwrap_or_default();
+    let fix = match known {
+        [] => format!("Add [executors.{shown}] with `launch` to the config, or remove `on`."),
+        known => format!("{near}Set up are {}.", known.join(", ")),
+    };
+    decoder.report_bad_value(tree, path, message, fix);
+    None
+}
 
 /// Decodes the name of a file of variables, or a list of them.
 pub(super) fn decode_env_files(

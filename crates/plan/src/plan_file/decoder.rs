@@ -65,6 +65,8 @@ pub(super) struct PlanFileDecoder<'a> {
     pub(super) segments: Vec<TextSegment>,
     /// The names of the person's own agents, where they are known.
     pub(super) agents: Option<&'a [String]>,
+    /// The names of executors that are set up, where they are known.
+    pub(super) executors: Option<&'a [String]>,
 }
 
 impl<'a> PlanFileDecoder<'a> {
@@ -79,6 +81,7 @@ impl<'a> PlanFileDecoder<'a> {
             has_templates,
             segments: Vec::new(),
             agents: None,
+            executors: None,
         }
     }
 

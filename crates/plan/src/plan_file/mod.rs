@@ -112,6 +112,8 @@ pub struct PlanFileInputs<'a> {
     pub allow_missing: bool,
     /// The names of the person's own agents. Without them no name of an agent is checked.
     pub agents: Option<Vec<String>>,
+    /// The names of executors that are set up. Without them no name of one is checked.
+    pub executors: Option<Vec<String>>,
     /// Types of tasks of the person's own, beside the built-in ones.
     pub task_types: Vec<String>,
 }
@@ -134,6 +136,7 @@ impl Default for PlanFileInputs<'_> {
             needs_all: true,
             allow_missing: false,
             agents: None,
+            executors: None,
             task_types: Vec::new(),
         }
     }
@@ -199,6 +202,7 @@ pub(crate) fn decode_plan_file(
             let mut decoder = PlanFileDecoder::new(&joined.text, &vocabulary);
             decoder.segments.clone_from(&joined.segments);
             decoder.agents = inputs.agents.as_deref();
+            decoder.executors = inputs.executors.as_deref();
             for (message, fix, at) in faults {
                 let violation = Violation::new("bad_value", Severity::Fatal, message, fix);
                 decoder.report_violation(violation, at);

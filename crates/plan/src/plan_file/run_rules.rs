@@ -7,7 +7,7 @@ use planwright_model::{
 };
 
 /// Fields that only commands have.
-const COMMAND_FIELDS: [&str; 13] = [
+const COMMAND_FIELDS: [&str; 14] = [
     "shell",
     "env",
     "cwd",
@@ -21,6 +21,7 @@ const COMMAND_FIELDS: [&str; 13] = [
     "cache",
     "service",
     "interactive",
+    "on",
 ];
 
 /// Reports what a run could not obey.
@@ -103,6 +104,10 @@ fn check_settings(decoder: &mut PlanFileDecoder<'_>, placed: &LocatedTask) {
                 report("interactive", &problem, &fix);
             }
         }
+    }
+    if !task.options.executor.is_empty() && task.sandbox == SandboxChoice::Workspace {
+        let problem = "runs on an executor, which its sandbox does not reach";
+        report("on", problem, "Remove `sandbox`, or remove `on`.");
     }
     if task.continue_on_error && matches!(task.run, RunKind::Human {}) {
         let problem = "is a task of yours, which does not fail by itself";

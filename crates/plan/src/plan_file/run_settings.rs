@@ -30,6 +30,7 @@ pub(super) const DEFAULT_FIELDS: &[FieldNames] = &[
     ("retries", &[]),
     ("sandbox", &[]),
     ("pool", &[]),
+    ("on", &[]),
 ];
 
 /// The shell of commands that name none, from version 2 of the format on: they stop at the first error, and at a variable
@@ -99,6 +100,8 @@ pub(super) fn apply_defaults(
     let pool = at("pool").and_then(|tree| {
         Some((task::decode_line(decoder, tree, own("pool"))?, 1, tree.span.start))
     });
+    let executor =
+        at("on").and_then(|tree| command_options::decode_executor(decoder, tree, own("on")));
     let sources = CommandSources {
         files: at("env_file")
             .and_then(|tree| command_options::decode_env_files(decoder, tree, own("env_file"))),
@@ -111,13 +114,16 @@ pub(super) fn apply_defaults(
         let states = |field| placed.places.contains_key(field);
         let (own_shell, own_cwd) = (states("shell"), states("cwd"));
         let (own_timeout, own_retries) = (states("timeout"), states("retries"));
-        let own_sandbox = states("sandbox");
+        let (own_sandbox, own_executor) = (states("sandbox"), states("on"));
         if let Some(pool) = pool.as_ref().filter(|_| !states("pool") && !states("resources")) {
             placed.task.resources.insert(pool.0.clone(), pool.1);
             placed.resources.push(pool.clone());
         }
         sources.apply(placed);
         let task = &mut placed.task;
+        if let Some(name) = executor.as_ref().filter(|_| !own_executor) {
+            task.options.executor.clone_from(name);
+        }
         if let Some(sandbox) = sandbox.filter(|_| !own_sandbox) {
             task.sandbox = sandbox;
         }

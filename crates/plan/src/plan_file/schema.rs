@@ -214,6 +214,9 @@ struct TaskSchema {
     /// Whether its command has the terminal while it runs: the screen steps aside, and what the command prints is kept as
     /// ever. One at a time; without a screen such a plan is refused.
     interactive: Option<bool>,
+    /// The executor that its command runs on, by its name under `[executors]` in the config, as `planwright executors list`
+    /// shows it; "here" means this machine. Commands of its exit criteria run there too.
+    on: Option<String>,
     /// Whether an interrupted attempt may simply be run again.
     repeat: Option<RepeatPolicy>,
     /// Whether its command is confined to the workspace.
@@ -270,6 +273,8 @@ struct DefaultsSchema {
     sandbox: Option<SandboxChoice>,
     /// A resource or pool of which commands take one unit that state neither `pool` nor `resources`.
     pool: Option<String>,
+    /// The executor that commands run on which state none.
+    on: Option<String>,
 }
 
 #[derive(JsonSchema)]

@@ -52,6 +52,7 @@ pub(super) const TASK_FIELDS: &[FieldNames] = &[
     ("cache", &[]),
     ("service", &[]),
     ("interactive", &[]),
+    ("on", &[]),
     ("repeat", &[]),
     ("sandbox", &[]),
     ("at_scheduled_time", &[]),
@@ -372,7 +373,9 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         let secrets = self.decode_field("secrets", command_options::decode_secrets);
         let service = self.decode_field("service", command_options::decode_service);
         let interactive = self.decode_field("interactive", PlanFileDecoder::read_boolean);
+        let executor = self.decode_field("on", command_options::decode_executor);
         let options = &mut self.placed.task.options;
+        options.executor = executor.unwrap_or_default();
         options.env_files = files.unwrap_or_default();
         options.pass_env = passed.unwrap_or_default();
         options.secrets = secrets.unwrap_or_default();

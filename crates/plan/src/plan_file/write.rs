@@ -348,6 +348,9 @@ fn write_results(out: &mut String, task: &TaskNode) {
     if options.interactive {
         write_field(out, "interactive", true);
     }
+    if !options.executor.is_empty() {
+        write_field(out, "on", options.executor.as_str());
+    }
     write_sources(out, options);
 }
 

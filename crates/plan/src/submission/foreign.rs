@@ -47,6 +47,9 @@ fn leave_out_options(options: &mut TaskRunOptions) -> Vec<&'static str> {
     if std::mem::take(&mut options.interactive) {
         left_out.push("`interactive`");
     }
+    if !std::mem::take(&mut options.executor).is_empty() {
+        left_out.push("`on`");
+    }
     if std::mem::take(&mut options.cache) {
         left_out.push("`cache`");
     }

@@ -210,6 +210,7 @@ async fn run_git(
         spool: None,
         redactor: toolbox.redactor().clone(),
         launch: cell.launch_mode(),
+        launcher: None,
         stop: StopSignal::default(),
     };
     let cancel = context.cancel.clone();

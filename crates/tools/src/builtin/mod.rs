@@ -109,7 +109,7 @@ pub(super) fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String, ToolErro
 }
 
 /// Quotes a text as one word for the shell.
-fn quote_word(word: &str) -> String {
+pub(crate) fn quote_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 

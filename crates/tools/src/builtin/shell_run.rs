@@ -137,6 +137,7 @@ pub(super) async fn run_confined(
         spool: None,
         redactor: toolbox.redactor().clone(),
         launch: cell.launch_mode(),
+        launcher: None,
         stop: StopSignal::default(),
     };
     let before = scan_protected_roots(toolbox).await?;

@@ -1,5 +1,6 @@
 //! Shell tasks as local processes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use super::secret_vault::SecretVault;
 use super::service::run_service;
 use super::task_cache::{CachedAttempt, TaskCache};
 use super::{
-    AttemptEvent, AttemptEventSink, AttemptOutcome, AttemptReport, AttemptWork, TaskAttempt,
-    TaskExecutor,
+    AttemptEvent, AttemptEventSink, AttemptOutcome, AttemptReport, AttemptWork, CommandLauncher,
+    TaskAttempt, TaskExecutor,
 };
 use crate::permission::SandboxState;
 use crate::process::{
@@ -62,6 +63,8 @@ pub struct LocalProcessExecutor {
     spare_reader: Option<SpareReader>,
     /// Pipes of commands that have ended, for the next ones.
     idle_pipes: IdlePipes,
+    /// What carries commands to the executors that tasks name.
+    launchers: Arc<BTreeMap<String, CommandLauncher>>,
 }
 
 impl LocalProcessExecutor {
@@ -80,6 +83,7 @@ impl LocalProcessExecutor {
             spools: None,
             spare_reader: None,
             idle_pipes: IdlePipes::default(),
+            launchers: Arc::default(),
         }
     }
 
@@ -107,6 +111,24 @@ impl LocalProcessExecutor {
     /// Who lends the terminal to commands that need one.
     pub fn with_terminal(self, lender: Arc<dyn TerminalLender>) -> Self {
         Self { terminal: Some(lender), ..self }
+    }
+
+    /// What carries commands to the executors that tasks name.
+    pub fn with_launchers(self, launchers: BTreeMap<String, CommandLauncher>) -> Self {
+        Self { launchers: Arc::new(launchers), ..self }
+    }
+
+    /// What carries the commands of a task to where they run. None for this machine.
+    fn find_launcher(&self, task: &TaskNode) -> Result<Option<CommandLauncher>, String> {
+        let name = &task.options.executor;
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let found = self.launchers.get(name).cloned();
+        let missing = || {
+            format!("the executor {name} is not set up here: add [executors.{name}] to the config")
+        };
+        found.map(Some).ok_or_else(missing)
     }
 
     /// What confined commands may touch beside the workspace.
@@ -141,6 +163,7 @@ impl LocalProcessExecutor {
         attempt: &TaskAttempt,
         command: &str,
         setup: &AttemptSetup,
+        launcher: Option<CommandLauncher>,
     ) -> ProcessSpec {
         let own = setup.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
         let output = setup.place.as_ref().map(|place| {
@@ -166,6 +189,7 @@ impl LocalProcessExecutor {
             spool: self.spool_target(&attempt.session, &attempt.call),
             redactor: self.redactor.clone(),
             launch: LaunchMode::Person,
+            launcher,
             stop: attempt.task.options.service.as_ref().map(|one| one.stop).unwrap_or_default(),
         }
     }
@@ -247,9 +271,18 @@ impl LocalProcessExecutor {
         cancel: CancellationToken,
         printed: &mut String,
     ) -> AttemptOutcome {
-        let mut spec = self.process_spec(attempt, command, setup);
+        let launcher = match self.find_launcher(&attempt.task) {
+            Ok(launcher) => launcher,
+            Err(message) => return AttemptOutcome::could_not_start(message),
+        };
+        let is_elsewhere = launcher.is_some();
+        let mut spec = self.process_spec(attempt, command, setup, launcher);
         let mut cell = None;
         if attempt.confined {
+            if is_elsewhere {
+                let why = "a command that is confined cannot run on an executor";
+                return AttemptOutcome::could_not_start(why);
+            }
             match self.confine_command(attempt, &mut spec, setup.place.as_ref()) {
                 Ok(made) => cell = Some(made),
                 Err(message) => return AttemptOutcome::could_not_start(message),
@@ -509,7 +542,10 @@ mod tests {
     use super::*;
     use crate::executor::conformance::{ConformanceCase, ConformanceTasks, check_executor};
 
-    struct ShellTasks;
+    /// Commands for each case, on an executor or on this machine.
+    struct ShellTasks {
+        executor: &'static str,
+    }
 
     impl ConformanceTasks for ShellTasks {
         fn task_for(&self, case: ConformanceCase) -> Option<TaskNode> {
@@ -526,6 +562,7 @@ mod tests {
             };
             let mut task = TaskNode::new("a", "A command");
             task.run = RunKind::Shell(command.to_owned());
+            task.options.executor = self.executor.to_owned();
             task.timeout_seconds = Some(if case == ConformanceCase::Overrun { 1 } else { 100 });
             Some(task)
         }
@@ -535,7 +572,18 @@ mod tests {
     async fn local_processes_pass_the_conformance_suite() {
         let executor = LocalProcessExecutor::new(Redactor::default(), Vec::new());
         let workspace = std::env::temp_dir();
-        check_executor(Arc::new(executor), &ShellTasks, &workspace).await;
+        check_executor(Arc::new(executor), &ShellTasks { executor: "" }, &workspace).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn launchers_pass_the_conformance_suite() {
+        let workspace = std::env::temp_dir();
+        for launch in [["env", "REACHED=1", "{argv}"], ["sh", "-c", "{command}"]] {
+            let launcher = CommandLauncher::parse(&launch.map(str::to_owned)).unwrap();
+            let executor = LocalProcessExecutor::new(Redactor::default(), Vec::new())
+                .with_launchers([("far".to_owned(), launcher)].into());
+            check_executor(Arc::new(executor), &ShellTasks { executor: "far" }, &workspace).await;
+        }
     }
 
     #[test]

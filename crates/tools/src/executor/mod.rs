@@ -6,6 +6,8 @@ mod attempt_setup;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod environment_file;
+mod launcher;
+mod launcher_probe;
 mod local_process;
 mod results;
 mod secret_vault;
@@ -20,6 +22,8 @@ pub use attempt::{
     TaskAttempt, TaskRef,
 };
 pub use environment_file::read_environment_file;
+pub use launcher::CommandLauncher;
+pub use launcher_probe::{ExecutorProbe, probe_launcher};
 pub use local_process::{LocalProcessExecutor, NO_TERMINAL};
 pub use results::{OUTPUT_VARIABLE, ResultStore};
 pub use task_cache::TaskCache;

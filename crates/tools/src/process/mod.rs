@@ -49,7 +49,7 @@ pub use spare_reader_main::{is_spare_reader, spare_reader_main};
 pub(crate) use terminal::run_on_terminal;
 pub use terminal::{TerminalLender, TerminalLoan};
 
-use crate::executor::{AttemptEvent, AttemptEventSink, AttemptOutcome};
+use crate::executor::{AttemptEvent, AttemptEventSink, AttemptOutcome, CommandLauncher};
 use crate::sandbox::{ARGV0, SandboxLauncher};
 use planwright_model::StopSignal;
 use planwright_model::event::{CallOutcome, Usage};
@@ -82,6 +82,8 @@ pub struct ProcessSpec {
     pub spool: Option<SpoolTarget>,
     pub redactor: Redactor,
     pub launch: LaunchMode,
+    /// What carries the command to where it runs.
+    pub launcher: Option<CommandLauncher>,
     /// The signal that asks it to end.
     pub stop: StopSignal,
 }
@@ -125,28 +127,34 @@ async fn send_event(events: &AttemptEventSink, event: AttemptEvent) {
     let _ = events.send(event).await;
 }
 
-/// The program that a command is given to, and its arguments.
-fn shell_words(spec: &ProcessSpec) -> (&str, Vec<String>) {
-    match spec.shell.split_first() {
-        Some((program, arguments)) => (program.as_str(), arguments.to_vec()),
-        None => (DEFAULT_SHELL, vec!["-c".to_owned()]),
-    }
+/// The program that is started for a command, with its arguments.
+fn program_words(spec: &ProcessSpec) -> Vec<String> {
+    let mut words = match spec.shell.as_slice() {
+        [] => vec![DEFAULT_SHELL.to_owned(), "-c".to_owned()],
+        shell => shell.to_vec(),
+    };
+    words.push(spec.command.clone());
+    let Some(launcher) = &spec.launcher else { return words };
+    let call = spec.with.iter().find(|(name, _)| name == CALL_VARIABLE);
+    let call = call.map(|(_, mark)| mark.as_str()).unwrap_or_default();
+    launcher.wrap_arguments(words, &spec.directory, call)
 }
 
 async fn spawn_command(spec: &ProcessSpec) -> std::io::Result<(Child, Option<OutputPipes>)> {
-    let (program, arguments) = shell_words(spec);
+    let mut words = program_words(spec).into_iter();
+    // There is always one: the default shell where nothing else is named.
+    let program = words.next().unwrap_or_default();
     let mut command;
     if let LaunchMode::Model { launcher: Some(launcher), .. } = &spec.launch {
         // The helper creates its own session, and with it its own group.
         command = Command::new(&launcher.helper);
         command.arg0(ARGV0).arg(&launcher.profile).arg(program);
     } else {
-        command = shell_command(program, spec);
+        command = shell_command(&program, spec);
         command.process_group(0);
     }
     command
-        .args(arguments)
-        .arg(&spec.command)
+        .args(words)
         .current_dir(&spec.directory)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -185,7 +193,8 @@ fn shell_command(program: &str, spec: &ProcessSpec) -> Command {
 
 fn start_failure_message(spec: &ProcessSpec, error: &std::io::Error) -> String {
     if spec.directory.is_dir() {
-        format!("{}: {error}", spec.shell.first().map_or(DEFAULT_SHELL, String::as_str))
+        let program = program_words(spec).into_iter().next().unwrap_or_default();
+        format!("{program}: {error}")
     } else {
         format!("the workspace directory {} does not exist", spec.directory.display())
     }
@@ -369,6 +378,7 @@ mod tests {
             spool: None,
             redactor: Redactor::default(),
             launch: LaunchMode::Person,
+            launcher: None,
             stop: StopSignal::default(),
         };
         let cancel = CancellationToken::new();

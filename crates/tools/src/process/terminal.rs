@@ -17,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::recorder::OutputRecorder;
 use super::{
-    DRAIN_TIMEOUT, FLUSH_DELAY, GRACE, GroupGuard, ProcessSpec, exit_outcome, group, send_event,
-    shell_words, sleep_until_flush, start_ticks,
+    DRAIN_TIMEOUT, FLUSH_DELAY, GRACE, GroupGuard, ProcessSpec, exit_outcome, group, program_words,
+    send_event, sleep_until_flush, start_ticks,
 };
 use crate::executor::{AttemptEvent, AttemptEventSink, AttemptOutcome};
 use planwright_model::event::{CallOutcome, OutputStream, Usage};
@@ -146,10 +146,9 @@ fn start_session(spec: &ProcessSpec) -> io::Result<TerminalSession> {
 }
 
 fn build_command(spec: &ProcessSpec) -> CommandBuilder {
-    let (program, arguments) = shell_words(spec);
-    let mut command = CommandBuilder::new(program);
-    command.args(arguments);
-    command.arg(&spec.command);
+    let mut words = program_words(spec).into_iter();
+    let mut command = CommandBuilder::new(words.next().unwrap_or_default());
+    command.args(words);
     command.cwd(&spec.directory);
     spec.without.iter().for_each(|name| command.env_remove(name));
     spec.with.iter().for_each(|(name, value)| command.env(name, value));

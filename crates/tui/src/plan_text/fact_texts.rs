@@ -247,7 +247,30 @@ pub(super) fn runs_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
     let tasks = state.plan.current.as_ref().map(|revision| revision.plan.tasks.as_slice());
     let cost = tasks.map(|tasks| cost_text(tasks, state)).filter(|text| !text.is_empty());
     let cost = cost.map(|text| format!(" · {text}")).unwrap_or_default();
-    format!("{}, all on this computer{cost}", parts.join(" and "))
+    format!("{}, {}{cost}", parts.join(" and "), places_text(state, false))
+}
+
+/// `3 on build, 1 on this computer`: where commands run that are not done yet; `all on this computer` where none runs
+/// elsewhere.
+fn places_text(state: &SessionState, only_commands: bool) -> String {
+    let tasks = state.plan.current.iter().flat_map(|revision| &revision.plan.tasks);
+    let is_left = |id| state.tasks.get(id).is_none_or(|task| task.status != TaskStatus::Done);
+    let mut elsewhere: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut here = 0;
+    for task in tasks.filter(|task| is_left(&task.id)) {
+        match (&task.run, task.options.executor.as_str()) {
+            (RunKind::Shell(_), "") => here += 1,
+            (RunKind::Shell(_), name) => *elsewhere.entry(name).or_default() += 1,
+            (RunKind::Agent(_), _) if !only_commands => here += 1,
+            _ => {}
+        }
+    }
+    if elsewhere.is_empty() {
+        return "all on this computer".to_owned();
+    }
+    let parts = elsewhere.iter().map(|(name, count)| format!("{count} on {}", clean_line(name)));
+    let here = (here > 0).then(|| format!("{here} on this computer"));
+    parts.chain(here).collect::<Vec<_>>().join(", ")
 }
 
 /// ` with sh -euc`: the shells that commands are given to, where they are stated.
@@ -272,10 +295,15 @@ pub(super) fn commands_text(state: &SessionState, rows: &[PlanTextRow]) -> Strin
     let shells = shells_text(state);
     let place = match left {
         0 => return String::new(),
-        1 => format!("1 command{shells} on this computer"),
-        count => {
-            format!("{}{shells}, all on this computer", units::format_counted(count, "command"))
-        }
+        1 => match places_text(state, true).strip_prefix("1 on ") {
+            Some(place) => format!("1 command{shells} on {place}"),
+            None => format!("1 command{shells} on this computer"),
+        },
+        count => format!(
+            "{}{shells}, {}",
+            units::format_counted(count, "command"),
+            places_text(state, true)
+        ),
     };
     match done {
         0 => place,

@@ -40,6 +40,7 @@ pub(crate) fn task_worker(node: &TaskNode) -> &str {
         RunKind::Agent(run) if !run.is_built_in() => run.worker_title(),
         RunKind::Agent(_) if node.agent_role == planwright_model::task::DEFAULT_ROLE => "agent",
         RunKind::Agent(_) => &node.agent_role,
+        RunKind::Shell(_) if !node.options.executor.is_empty() => &node.options.executor,
         RunKind::Shell(_) => "command",
         RunKind::Human {} => "you",
     }

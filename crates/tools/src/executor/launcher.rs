@@ -1,0 +1,164 @@
+//! Launchers: a command that carries another one to where it runs, such as `ssh`, `srun`, `docker run` or `kubectl run`. The
+//! launcher is a local process, so that output, exit code, time limit and cancelling are those of any command.
+
+use std::path::Path;
+
+use crate::builtin::quote_word;
+
+/// Stands for the command as arguments of their own: a shell, its options, and the command's text.
+const ARGUMENTS: &str = "{argv}";
+/// Stands for the command as one text that a shell reads, for launchers that join their arguments, as ssh does.
+const COMMAND: &str = "{command}";
+/// Stands for the directory that the command runs in.
+const DIRECTORY: &str = "{cwd}";
+/// Stands for a name that differs for each attempt, which containers and jobs may have.
+const CALL: &str = "{call}";
+
+/// How commands of one executor are started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLauncher {
+    words: Vec<String>,
+}
+
+impl CommandLauncher {
+    /// Reads the words of `launch`, or says what is wrong with them.
+    pub fn parse(words: &[String]) -> Result<Self, String> {
+        if words.first().is_none_or(|program| program.trim().is_empty()) {
+            return Err(
+                "must begin with a program, such as [\"ssh\", \"build\", \"{command}\"]".into()
+            );
+        }
+        if words.iter().any(|word| word.contains('\0')) {
+            return Err("must not contain a zero byte".into());
+        }
+        if words.iter().any(|word| word.contains(ARGUMENTS) && word != ARGUMENTS) {
+            return Err("must have {argv} as a word of its own; within one, write {command}".into());
+        }
+        for placeholder in words.iter().flat_map(|word| placeholders(word)) {
+            if ![ARGUMENTS, COMMAND, DIRECTORY, CALL].contains(&placeholder) {
+                return Err(format!(
+                    "has {placeholder}, which stands for nothing; there are {{argv}}, {{command}}, {{cwd}} and {{call}}"
+                ));
+            }
+        }
+        let carriers = words
+            .iter()
+            .map(|word| word.matches(ARGUMENTS).count() + word.matches(COMMAND).count());
+        if carriers.sum::<usize>() != 1 || words[0].contains('{') {
+            return Err(
+                "must contain {argv} or {command} once, where the command to run goes".into()
+            );
+        }
+        Ok(Self { words: words.to_vec() })
+    }
+
+    /// The program that is started for a command: `arguments` are its shell with options and its text.
+    pub(crate) fn wrap_arguments(
+        &self,
+        arguments: Vec<String>,
+        directory: &Path,
+        call: &str,
+    ) -> Vec<String> {
+        let line = arguments.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(" ");
+        let mut wrapped = Vec::with_capacity(self.words.len() + arguments.len());
+        let mut arguments = Some(arguments);
+        for word in &self.words {
+            if word == ARGUMENTS {
+                wrapped.extend(arguments.take().unwrap_or_default());
+                continue;
+            }
+            wrapped.push(fill_word(word, &line, &directory.to_string_lossy(), &call_name(call)));
+        }
+        wrapped
+    }
+}
+
+/// The parts of a word that look like a placeholder: small letters in braces.
+fn placeholders(word: &str) -> impl Iterator<Item = &str> {
+    word.match_indices('{').filter_map(move |(start, _)| {
+        let length = word[start..].find('}')?;
+        let found = &word[start..=start + length];
+        let name = &found[1..found.len() - 1];
+        (!name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase())).then_some(found)
+    })
+}
+
+/// Fills a word in one pass, so that nothing in the command is taken for a placeholder.
+fn fill_word(word: &str, line: &str, directory: &str, call: &str) -> String {
+    let mut filled = String::new();
+    let mut rest = word;
+    while let Some(start) = rest.find('{') {
+        filled.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let known = [(COMMAND, line), (DIRECTORY, directory), (CALL, call)];
+        let found = known.into_iter().find(|(placeholder, _)| rest.starts_with(placeholder));
+        let (taken, value) = found.unwrap_or(("{", "{"));
+        filled.push_str(value);
+        rest = &rest[taken.len()..];
+    }
+    filled.push_str(rest);
+    filled
+}
+
+/// The mark of a call as a name that containers and jobs may have: small letters, digits and `-`.
+fn call_name(mark: &str) -> String {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    mark.to_ascii_lowercase().chars().map(|c| if fits(c) { c } else { '-' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    fn wrap(launch: &[&str], command: &[&str]) -> Vec<String> {
+        let launcher = CommandLauncher::parse(&words(launch)).unwrap();
+        launcher.wrap_arguments(words(command), Path::new("/w/web"), "01AB/build/1/1")
+    }
+
+    #[test]
+    fn the_command_takes_the_place_that_the_launcher_has_for_it() {
+        let command = ["sh", "-euc", "echo '{cwd}' $X"];
+        assert_eq!(
+            wrap(&["srun", "--quiet", "--", "{argv}"], &command),
+            ["srun", "--quiet", "--", "sh", "-euc", "echo '{cwd}' $X"]
+        );
+        assert_eq!(
+            wrap(&["ssh", "build", "cd {cwd} && exec {command}"], &command),
+            ["ssh", "build", r"cd /w/web && exec 'sh' '-euc' 'echo '\''{cwd}'\'' $X'"]
+        );
+        assert_eq!(
+            wrap(
+                &["docker", "run", "--rm", "--name=pw-{call}", "-v{cwd}:/w", "alpine", "{argv}"],
+                &["sh"]
+            )[3..5],
+            ["--name=pw-01ab-build-1-1", "-v/w/web:/w"]
+        );
+    }
+
+    #[test]
+    fn a_quoted_word_is_read_back_by_a_shell() {
+        for word in ["", "a b", "it's", "$HOME", "a\nb", "\"x\"", "*", "~", "#"] {
+            let printed = std::process::Command::new("sh")
+                .args(["-c", &format!("printf %s {}", quote_word(word))])
+                .output()
+                .unwrap();
+            assert_eq!(String::from_utf8_lossy(&printed.stdout), word);
+        }
+    }
+
+    #[test]
+    fn mistakes_name_what_is_missing() {
+        let wrong = |launch: &[&str]| CommandLauncher::parse(&words(launch)).unwrap_err();
+        assert!(wrong(&[]).contains("begin with a program"));
+        assert!(wrong(&["ssh", "build"]).contains("{argv} or {command} once"));
+        assert!(wrong(&["{argv}"]).contains("{argv} or {command} once"));
+        assert!(wrong(&["ssh", "{argv}", "{command}"]).contains("once"));
+        assert!(wrong(&["sh", "-c", "exec {argv}"]).contains("a word of its own"));
+        assert!(wrong(&["ssh", "{host}", "{argv}"]).contains("{host}"));
+        assert!(CommandLauncher::parse(&words(&["awk", "{print $1}", "{argv}"])).is_ok());
+    }
+}
