@@ -14,6 +14,7 @@ mod leftover_output;
 mod models;
 mod new_session;
 pub(crate) mod options;
+mod other_plans;
 pub(crate) mod otlp_feed;
 pub(crate) mod own_agents;
 mod own_time_items;
@@ -314,6 +315,7 @@ impl App {
             adapt_jobs: self.settings.jobs.value == JobLimit::Auto,
             planner: None,
             default_agent: self.settings.own_agents.default.clone(),
+            other_plans: None,
             agent_receiver: None,
             worktrees: None,
             ledger: None,

@@ -13,6 +13,7 @@ use super::new_session::{SessionBuilder, new_session_id};
 use crate::config::{self, Settings};
 use crate::console::{CliProblem, eprint_line};
 use planwright_drafting::gate::{self, GatePolicy, count_features, score_complexity};
+use planwright_drafting::goal_plan::{self, GoalPlan};
 use planwright_drafting::offline::{TemplateLibrary, TemplateSource};
 use planwright_drafting::person_profile::PersonProfile;
 use planwright_engine::controller::planning::thread_id;
@@ -59,11 +60,13 @@ impl App {
         calendar.refresh()?;
         let mut planner = session.app.build_planner(store, &session.id, calendar)?;
         planner.model = client;
+        let draft = quick_draft(&request.goal, &planner);
         session.equip(&models).await?;
         let drafter = match &planner.model {
             Some(client) if models.ask.is_none() => PlanDrafter::Model(client.name()),
             _ => PlanDrafter::Offline,
         };
+        session.options.other_plans = Some(session.app.other_plans(store, &session.id));
         session.options.planner = Some(Arc::new(planner));
         let goal = session.app.redactor().redact(request.goal.trim()).into_owned();
         let title = goal.chars().take(120).collect();
@@ -85,7 +88,8 @@ impl App {
             first.push(PlanningEvent::QuestionsAnswered { answers }.into());
         }
         let loops = u64::from(session.app.agent_limits().loops);
-        let decision = gate_decision(&goal, &session.app.gate_policy(), loops);
+        let conflict = draft.map_or(0.0, |draft| draft.conflict());
+        let decision = gate_decision(&goal, conflict, &session.app.gate_policy(), loops);
         first.push(AgentEvent::Gated { decision: Box::new(decision) }.into());
         first.extend(session.app.project_notice_event());
         if asks_style {
@@ -333,12 +337,26 @@ const STYLE_NOTE: &str = "preference_probe";
 /// The key of the subtypes that the person approved.
 const SUBTYPES_NOTE: &str = "pattern_subtypes";
 
-/// Whether a single pass is enough, by the words of the goal alone.
-fn gate_decision(goal: &str, policy: &GatePolicy, loops: u64) -> GateDecision {
+/// What the built-in planner makes of a goal at once. None where it makes nothing of it.
+fn quick_draft(goal: &str, planner: &Planner) -> Option<GoalPlan> {
+    let now = Timestamp::now();
+    let request = goal_plan::GoalRequest {
+        goal,
+        today: now.to_zoned(config::time_zone()).date(),
+        time_zone: &planner.time_zone,
+        now,
+        library: &planner.library,
+        events: &planner.calendar.current_events(),
+    };
+    goal_plan::plan_goal(&request).ok()
+}
+
+/// Whether a single pass is enough, by the words of the goal and by what a quick draft breaks of it.
+fn gate_decision(goal: &str, conflict: f64, policy: &GatePolicy, loops: u64) -> GateDecision {
     let signals = GateSignals {
         // One deterministic drafter gives one sample, which agrees with itself.
         overlap: None,
-        conflict: Some(0.0),
+        conflict: Some(conflict),
         complexity: Some(score_complexity(count_features(goal))),
     };
     gate::decide_gate(policy, signals, loops, None)

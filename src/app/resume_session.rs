@@ -103,6 +103,7 @@ impl SessionBuilder<'_> {
             let mut planner =
                 self.app.build_planner(self.store, &self.id, self.app.calendar_files(None))?;
             planner.model = models.planner_client(&self.app, self.store, self.workspace).await?;
+            self.options.other_plans = Some(self.app.other_plans(self.store, &self.id));
             self.options.planner = Some(Arc::new(planner));
         }
         let plan = state.plan.current.as_deref();

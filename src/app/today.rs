@@ -112,6 +112,7 @@ impl App {
         let leftovers = end_leftover_processes(id, &state);
         let mut options = self.engine_options();
         options.save_decision = self.decision_saver(store);
+        options.other_plans = Some(self.other_plans(store, id));
         let mut first = resume_events(
             &state,
             &leftovers,

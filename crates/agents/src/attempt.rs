@@ -2,9 +2,9 @@
 
 use planwright_drafting::executor::{start_next_work, start_work};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::event_sink::{AgentEventSink, StepDraft, redact_value};
@@ -12,17 +12,16 @@ use super::executor::RoundEnd;
 use super::model_requests::{AgentModelRole, ModelAnswer, ModelQuestion, ModelRequester};
 use super::prompt_docs::PromptDocs;
 use super::request_pace::RequestPace;
+use super::scout::ScoutedTask;
 use super::{AgentEnd, AgentEventCallback, AgentJob, AgentServices, ReasoningMode};
 use planwright_drafting::executor::TaskType;
 use planwright_drafting::executor::criteria::{self, CriteriaVerdict};
-use planwright_drafting::gate::{self};
 use planwright_llm::{GenerateRequest, ModelError};
 use planwright_model::agent_decision::{
     DecisionAction, ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, TaskDecision,
 };
 use planwright_model::agent_work::{AgentWork, ExecutorConclusion};
 use planwright_model::event::AgentEvent;
-use planwright_model::gate::GateSignals;
 use planwright_model::task::DEFAULT_TYPE;
 use planwright_model::{AgentProfile, Category, ExecutionFailure, PrdvPhase, StepMetadata};
 use planwright_state::AgentProgress;
@@ -307,14 +306,22 @@ impl AgentAttempt<'_> {
                 &format!("{} works as {known}", task.agent_role),
             );
         }
-        let (full, scouted) = match self.services.reasoning_mode {
-            ReasoningMode::Direct => (false, Value::Null),
+        let scouted = match self.services.reasoning_mode {
+            ReasoningMode::Direct => ScoutedTask::default(),
             // Without a model there is nobody to debate with.
-            ReasoningMode::Dialectical => (!self.is_offline(AgentModelRole::Planner), Value::Null),
-            ReasoningMode::Auto => self.scout_task(),
+            ReasoningMode::Dialectical => ScoutedTask {
+                full: !self.is_offline(AgentModelRole::Planner),
+                ..ScoutedTask::default()
+            },
+            ReasoningMode::Auto => self.scout_task(kind).await,
         };
+        let full = scouted.full;
         let decision = if full {
-            self.deliberate(kind, &scouted).await?
+            self.deliberate(kind, &scouted.seen).await?
+        } else if !scouted.steps.is_empty() {
+            // The scout has answered already: its steps are what is done.
+            let goals = scouted.steps;
+            PlannerDecision::new(PlannerAction::Execute, &kind.name, goals, "as the scout proposed")
         } else {
             let goals = vec![task.description.clone()];
             PlannerDecision::new(PlannerAction::Execute, &kind.name, goals, "as the plan says")
@@ -341,33 +348,6 @@ impl AgentAttempt<'_> {
     fn record_normalization(&self, code: &str, detail: &str) {
         let task = Some(self.job.task.id.clone());
         self.events.record_decision(TaskDecision::normalization(code, detail, task));
-    }
-
-    /// One quick look at the task itself, which costs nothing, and what the gate makes of it.
-    fn scout_task(&self) -> (bool, Value) {
-        let begun = Instant::now();
-        let signals = GateSignals {
-            complexity: Some(gate::score_complexity(gate::count_features(
-                &self.job.task.description,
-            ))),
-            ..GateSignals::default()
-        };
-        self.events.record_decision(TaskDecision::ScoutCompleted {
-            action: DecisionAction::Scout,
-            tokens: 0,
-            cost: 0,
-            elapsed_ms: begun.elapsed().as_millis() as u64,
-            signals,
-        });
-        let loops = u64::from(self.services.limits.loops);
-        let policy = self.job.gate.as_ref().unwrap_or(&self.services.gate);
-        let decision =
-            gate::decide_gate(policy, signals, loops, Some(self.job.task.estimated_tokens));
-        let full = decision.should_escalate;
-        let scouted = json!({ "signals": decision.heuristics, "reason": decision.reason });
-        self.events.record_decision(TaskDecision::GateDecision(decision.into()));
-        // Without a model there is nobody to debate with.
-        (full && !self.is_offline(AgentModelRole::Planner), scouted)
     }
 
     pub(super) fn is_offline(&self, who: AgentModelRole) -> bool {

@@ -28,6 +28,7 @@ mod planner;
 mod prompt_docs;
 mod prompts;
 mod request_pace;
+mod scout;
 mod subtasks;
 #[cfg(test)]
 mod tests;

@@ -206,7 +206,7 @@ impl AgentAttempt<'_> {
         })
     }
 
-    fn planner_prompt(
+    pub(super) fn planner_prompt(
         &self,
         work: &AgentWork,
         state: &Value,

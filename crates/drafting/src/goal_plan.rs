@@ -1,4 +1,5 @@
-//! Produces a checked plan from one sentence in a single call, for tests that need a plan without a conversation.
+//! Produces a checked plan from one sentence in a single call: what the scout gate looks at before a conversation begins,
+//! and what tests need a plan for.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -7,7 +8,9 @@ use serde::Serialize;
 use super::fact_reading::{ReadFact, read_goal_facts};
 use super::offline::goal::{CalendarRegion, Goal, GoalParseContext};
 use super::offline::{self, DraftError, RoadmapPreferences, SubtypeProposals, TemplateLibrary};
-use planwright_model::{Fact, FactSource, FixedEvent, PatternSpec, PlanContext, Violation};
+use planwright_model::{
+    Fact, FactSource, FixedEvent, PatternSpec, PlanContext, Severity, Violation,
+};
 use planwright_plan::confidence::{Confidence, ConfidenceFacts, ConfidenceSettings, judge_stage};
 use planwright_plan::grammar::{PlanArtifacts, Stage, repair_stage, validate_stage};
 use planwright_schedule::{ScheduleError, ScheduleRequest, schedule_roadmap};
@@ -98,6 +101,26 @@ pub fn plan_goal_as(
     }
     stages.push(repair_and_assess(&mut plan, Stage::Schedule, request.now));
     Ok(GoalPlan { artifacts: plan, stages })
+}
+
+/// Rules about what the person stated: dates, hours, and everything else that was said.
+const STATED_RULES: [&str; 5] = ["G401", "G402", "G411", "G412", "G501"];
+
+impl GoalPlan {
+    /// The share of what the goal states that the plan breaks; 0 where it states nothing.
+    pub fn conflict(&self) -> f64 {
+        let stated = self.artifacts.surroundings.facts.iter().filter(|fact| fact.reading.is_some());
+        let stated = stated.count();
+        let broken = self.stages.iter().flat_map(|stage| &stage.violations).filter(|found| {
+            found.severity != Severity::Warning && STATED_RULES.contains(&found.rule.as_str())
+        });
+        let rules: std::collections::BTreeSet<(&str, &[planwright_model::TaskId])> =
+            broken.map(|found| (found.rule.as_str(), found.node_ids.as_slice())).collect();
+        match stated {
+            0 => 0.0,
+            stated => rules.len().min(stated) as f64 / stated as f64,
+        }
+    }
 }
 
 /// The facts of a goal, as a session would keep them.

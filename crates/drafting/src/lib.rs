@@ -10,7 +10,6 @@ pub mod controller;
 pub mod executor;
 pub mod fact_reading;
 pub mod gate;
-#[cfg(any(test, feature = "fixtures"))]
 pub mod goal_plan;
 pub mod goal_reading;
 pub mod kind_words;

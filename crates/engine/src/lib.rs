@@ -11,6 +11,7 @@ pub mod controller;
 pub mod coordinator;
 mod decision_writer;
 mod driver;
+mod other_plans;
 mod person_waits;
 pub mod plan_rows;
 pub mod planner;
@@ -32,6 +33,7 @@ pub use agent_port::{AgentPort, AgentPortReceiver, listed_classes, open_agent_po
 pub use decision_writer::{WrittenDecision, command_in_letter, write_decision};
 pub use driver::EngineError;
 pub use driver::default_agent::CODING_TYPES;
+pub use other_plans::OtherPlans;
 pub use summary::summarize_session;
 pub use worktree_runner::{WorktreeAction, WorktreeRunner};
 
@@ -115,6 +117,8 @@ pub struct EngineOptions {
     pub default_agent: Option<String>,
     /// Where agents hand in what they do; without it no agent works here.
     pub agent_receiver: Option<AgentPortReceiver>,
+    /// The person's other plans; without them a plan is compared with none.
+    pub other_plans: Option<Arc<dyn OtherPlans>>,
     /// The copies of the workspace that tasks have; without it agents write to the workspace itself.
     pub worktrees: Option<WorktreeRunner>,
     /// The ledger of what models cost; caps that are raised are raised there too.
@@ -154,6 +158,7 @@ impl EngineOptions {
             planner: None,
             default_agent: None,
             agent_receiver: None,
+            other_plans: None,
             worktrees: None,
             ledger: None,
             save_decision: Arc::new(|_| {}),

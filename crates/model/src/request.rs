@@ -161,6 +161,8 @@ pub enum ChoiceAction {
     /// Take a relaxation, counted from 1.
     UseRelaxation(u8),
     AcceptLate,
+    /// Move blocks that overlap another plan to free time; the question stays open.
+    MoveOverlaps,
     /// Take work that is done in part as the result of its task.
     AcceptPart,
     /// Go on without a model.
@@ -265,6 +267,9 @@ pub struct UnreadAnswer {
     pub text: String,
     /// Why, and what to type instead: `Not a number of hours. Try "6 h".`
     pub why: String,
+    /// How many answers in a row could not be read.
+    #[serde(default)]
+    pub times: u32,
 }
 
 impl Request {
@@ -331,7 +336,8 @@ impl Request {
 
     /// The request with an answer that could not be read.
     pub fn with_unread_answer(&self, text: &str, why: impl Into<String>) -> Self {
-        let unread = UnreadAnswer { text: text.to_owned(), why: why.into() };
+        let times = self.unread.as_ref().map_or(0, |unread| unread.times) + 1;
+        let unread = UnreadAnswer { text: text.to_owned(), why: why.into(), times };
         Self { unread: Some(unread), ..self.clone() }
     }
 

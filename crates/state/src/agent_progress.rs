@@ -18,7 +18,7 @@ use planwright_model::{
     StepMetadata, TaskId, ToolResult,
 };
 use planwright_model::{
-    agent_work::{AgentWork, CallPurpose, PlannedCall},
+    agent_work::{AgentWork, CallPurpose, ChildState, PlannedCall},
     task_state::TaskState,
 };
 
@@ -210,6 +210,8 @@ pub struct AgentProgress {
     pub under_way: BTreeMap<u32, PlannedCall>,
     /// Its own to-do list.
     pub todo: Vec<AgentTodo>,
+    /// What it has done at once beside its own work: title and state, by the id of the subtask.
+    pub children: BTreeMap<TaskId, (String, ChildState)>,
     /// What it says it has used in its session.
     pub usage: ReportedUsage,
     /// The agent whose result was picked, where several tried the task: from then on it does the task.
@@ -339,7 +341,8 @@ impl AgentProgress {
                 self.handed_in = Some(HandedInWork { answer, criteria_met });
             }
             AgentEvent::Concluded { answer, tokens, .. } => self.apply_conclusion(answer, *tokens),
-            AgentEvent::ChildMoved { child, title, .. } => {
+            AgentEvent::ChildMoved { child, title, state, .. } => {
+                self.children.insert(child.clone(), (title.clone(), state.clone()));
                 self.doing = first_line(&format!("{child}: {title}"));
             }
             AgentEvent::ConversationOpened { attempt, opening, .. } => {

@@ -63,7 +63,7 @@ pub use planned_commands::PlannedCommand;
 pub use planning_slice::{ChangeRequest, DiscardedPlace, FrozenWork, PlanningSlice};
 pub use request_slice::{AnsweredRequest, OpenRequest, RequestSlice};
 pub use run_slice::{RunPhase, RunSlice};
-pub use schedule_undo::{CatchUpUndo, MOVED_BY_HAND};
+pub use schedule_undo::{CatchUpUndo, MOVED_BY_HAND, MOVED_FOR_OTHER_PLAN};
 pub use session_slice::SessionSlice;
 pub use session_status::SessionStatus;
 pub use skip_roots::SkipRoots;

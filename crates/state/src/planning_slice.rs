@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::agent_conversation::{AgentConversation, ConversationEntry};
 use super::draft_history::{DraftSnapshot, NodeHistoryEntry, UndoDraft};
 use super::fact_slice::FactSlice;
-use super::schedule_undo::{CatchUpUndo, MOVED_BY_HAND};
+use super::schedule_undo::{CatchUpUndo, MOVED_BY_HAND, MOVED_FOR_OTHER_PLAN};
 use planwright_model::agent_conversation::{PromptSource, RequestReport, TURN_PURPOSE};
 use planwright_model::catch_up::{OpenWork, TaskOccurrence};
 use planwright_model::event::{AgentEvent, PlanSketch, PlanningEvent, RevisedDraft};
@@ -113,6 +113,12 @@ pub struct PlanningSlice {
     /// The same for what was caught up or moved before that, the oldest first.
     #[serde(default)]
     pub earlier_schedules: Vec<CatchUpUndo>,
+    /// How the plan stood to the person's other plans when that was looked at last.
+    #[serde(default)]
+    pub overlaps: Option<Arc<planwright_model::OverlapReport>>,
+    /// Blocks of other plans, by session and block, that move when this plan is approved.
+    #[serde(default)]
+    pub freed_blocks: BTreeSet<String>,
     /// Whether the next schedule is one from before.
     #[serde(default)]
     pub schedule_goes_back: bool,
@@ -364,6 +370,12 @@ impl PlanningSlice {
                 self.frozen.tasks = tasks.iter().cloned().collect();
                 self.frozen.times = times.iter().cloned().collect();
             }
+            PlanningEvent::OverlapsFound { report } => {
+                self.overlaps = Some(Arc::new((**report).clone()));
+            }
+            PlanningEvent::OtherBlocksFreed { blocks } => {
+                self.freed_blocks.extend(blocks.iter().cloned());
+            }
             PlanningEvent::CaughtUp { skipped, .. } => self.keep_schedule(skipped.clone()),
             PlanningEvent::CatchUpUndone {} => {
                 let Some(undone) = self.catch_up.take() else { return false };
@@ -382,7 +394,8 @@ impl PlanningSlice {
             }
             PlanningEvent::Logged { .. } => self.logged += 1,
             PlanningEvent::Adapted { entry } => {
-                if entry.strategy_applied.as_deref() == Some(MOVED_BY_HAND) {
+                let moved = [MOVED_BY_HAND, MOVED_FOR_OTHER_PLAN];
+                if entry.strategy_applied.as_deref().is_some_and(|how| moved.contains(&how)) {
                     self.keep_schedule(Vec::new());
                 }
                 push_bounded(&mut self.adaptation_log, entry.clone());

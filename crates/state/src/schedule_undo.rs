@@ -10,6 +10,8 @@ use planwright_model::catch_up::TaskOccurrence;
 
 /// What an adaptation that is a move by hand is marked with.
 pub const MOVED_BY_HAND: &str = "moved_by_hand";
+/// How a block was moved that is out of the way of another plan of the person's now.
+pub const MOVED_FOR_OTHER_PLAN: &str = "moved_for_other_plan";
 
 /// The most schedules that are kept to go back to.
 const KEPT_SCHEDULES: usize = 20;

@@ -633,6 +633,7 @@ pub fn action_text(action: ChoiceAction) -> &'static str {
         ChoiceAction::ApproveAndStop => "approved, to start later",
         ChoiceAction::ApproveFromToday => "approved, starting today",
         ChoiceAction::ApproveFromTask => "approved, starting at a task",
+        ChoiceAction::MoveOverlaps => "blocks moved to free time",
         ChoiceAction::ApproveAndRunHere => "approved, to run here",
         ChoiceAction::Abandon => "discarded",
         ChoiceAction::Happened => "confirmed as finished",

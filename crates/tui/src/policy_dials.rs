@@ -14,7 +14,6 @@ fn dial_facts(planning: &PlanningSlice) -> DialFacts<'_> {
         pending: pending_approval(planning),
         small_goal: planning.small_goal,
         is_over: planning.is_over(),
-        has_model: !planning.offline,
     }
 }
 
@@ -53,14 +52,13 @@ pub(crate) fn policy_sample(
     sample_message(policy, &dial_facts(planning), &SampleContent { phases, end, versions })
 }
 
-/// Turns a control by one step; nothing at its end, or where it cannot act.
+/// Turns a control by one step; nothing at its end.
 pub(crate) fn turn_dial(
     policy: &InteractionPolicy,
     dial: &DialReading,
     up: bool,
 ) -> Option<PolicyOverride> {
     let turn = if up { ControlDirection::Next } else { ControlDirection::Previous };
-    dial.value.as_ref()?;
     step_control(policy, dial.field, turn)
 }
 
@@ -96,21 +94,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn a_dial_that_cannot_act_does_not_turn() {
-        let planning = PlanningSlice { offline: true, ..PlanningSlice::default() };
-        let policy = InteractionPolicy::default();
-        let dials = policy_dials(&policy, &planning);
-        let silent: Vec<&str> =
-            dials.iter().filter(|dial| dial.value.is_none()).map(|dial| dial.name).collect();
-        assert_eq!(silent, ["style", "talkativeness"]);
-        assert!(
-            dials
-                .iter()
-                .filter(|dial| dial.value.is_none())
-                .all(|dial| turn_dial(&policy, dial, true).is_none())
-        );
     }
 }

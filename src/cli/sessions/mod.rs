@@ -278,7 +278,7 @@ fn show_session_details(shared: &SharedArgs, name: &str) -> anyhow::Result<CliEx
         for line in session_details_lines(&info, &state) {
             out.write_line(&line)?;
         }
-        for line in result_lines(&result) {
+        for line in result_lines(&result).into_iter().chain(week_lines(&state)) {
             out.write_line(&line)?;
         }
     }
@@ -351,7 +351,29 @@ fn session_details_json(info: &SessionInfo, state: &SessionState) -> serde_json:
     object["tasks"] = json!(tasks);
     object["drafted_commands"] = json!(crate::headless::drafted_commands(state));
     object["anomalies"] = json!(state.totals.anomalies);
+    object["weeks"] = json!(state.planning.schedule.as_deref().map(|made| &made.capacity));
+    object["overlaps"] = json!(state.planning.overlaps);
     object
+}
+
+/// How full the weeks of a plan are, with what the person's other plans took of them when it was drafted.
+fn week_lines(state: &SessionState) -> Vec<String> {
+    let planned = |minutes: u32| text::units::format_planned(minutes.into());
+    let weeks = state.planning.schedule.iter().flat_map(|schedule| &schedule.capacity);
+    let mut lines: Vec<String> = weeks
+        .map(|week| {
+            let others = match week.other_minutes {
+                0 => String::new(),
+                other => format!(", {} of other plans", planned(other)),
+            };
+            let (own, all) = (planned(week.planned_minutes), planned(week.available_minutes));
+            format!("week {}  {own} of {all}{others}, {:.0} % full", week.week, week.utilization)
+        })
+        .collect();
+    if !lines.is_empty() {
+        lines.insert(0, String::new());
+    }
+    lines
 }
 
 fn session_details_lines(info: &SessionInfo, state: &SessionState) -> Vec<String> {
@@ -364,6 +386,9 @@ fn session_details_lines(info: &SessionInfo, state: &SessionState) -> Vec<String
     if let Some(current) = &state.plan.current {
         let draft = state.draft_number();
         lines.push(format!("plan draft {draft}, {}", current.hash.short_hex()));
+        if let Some(rationale) = &current.plan.rationale {
+            lines.push(format!("rationale {}", text::clean_line(rationale)));
+        }
         lines.push(String::new());
         let widest = current
             .plan

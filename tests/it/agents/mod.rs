@@ -9,6 +9,7 @@ mod limits;
 mod pacing;
 mod permission;
 mod repository;
+mod routing;
 mod scripted;
 mod streaming;
 mod waiting;

@@ -67,6 +67,9 @@ pub struct Request {
     pub body: Value,
 }
 
+/// What is done with the request of a number.
+type ActRule = Arc<dyn Fn(usize, &Request) -> Act + Send + Sync>;
+
 /// A running server.
 pub struct Server {
     pub url: String,
@@ -86,6 +89,16 @@ impl Server {
 
     /// The same, with an answer to requests for the model's metadata, which are not part of the acts.
     pub async fn start_beside(about: Option<Act>, acts: Vec<Act>) -> Self {
+        let next = move |count: usize, _: &Request| acts[count.min(acts.len() - 1)].clone();
+        Self::start_with(about, Arc::new(next)).await
+    }
+
+    /// Acts by a rule: from the number of the request, counted from 0, and the request to what is done with it.
+    pub async fn start_by(rule: impl Fn(usize, &Request) -> Act + Send + Sync + 'static) -> Self {
+        Self::start_with(None, Arc::new(rule)).await
+    }
+
+    async fn start_with(about: Option<Act>, rule: ActRule) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -94,7 +107,7 @@ impl Server {
         let (log, gone, count) = (Arc::clone(&requests), Arc::clone(&abandoned), Arc::clone(&busy));
         let task = tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
-                let (acts, log, gone) = (acts.clone(), Arc::clone(&log), Arc::clone(&gone));
+                let (rule, log, gone) = (Arc::clone(&rule), Arc::clone(&log), Arc::clone(&gone));
                 let (count, about) = (Arc::clone(&count), about.clone());
                 tokio::spawn(async move {
                     {
@@ -102,7 +115,7 @@ impl Server {
                         count.0 += 1;
                         count.1 = count.1.max(count.0);
                     }
-                    if serve(socket, about, &acts, &log).await.is_none() {
+                    if serve(socket, about, &*rule, &log).await.is_none() {
                         gone.notify_one();
                     }
                     count.lock().unwrap().0 -= 1;
@@ -136,7 +149,7 @@ impl Drop for Server {
 async fn serve(
     mut socket: TcpStream,
     about: Option<Act>,
-    acts: &[Act],
+    rule: &(dyn Fn(usize, &Request) -> Act + Send + Sync),
     log: &Mutex<Vec<Request>>,
 ) -> Option<()> {
     let request = read(&mut socket).await?;
@@ -145,7 +158,7 @@ async fn serve(
         about
     } else {
         let mut log = log.lock().unwrap();
-        let act = acts[log.len().min(acts.len() - 1)].clone();
+        let act = rule(log.len(), &request);
         log.push(request);
         act
     };

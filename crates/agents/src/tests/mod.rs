@@ -16,3 +16,4 @@ mod patterns;
 mod repository;
 mod resume;
 mod routing;
+mod scouting;

@@ -35,6 +35,24 @@ impl CallToActionKind {
         Self::LowConfidence,
         Self::Model,
     ];
+
+    /// The request that a line of a message makes, if it is one for replies. Two kinds share a line; the keys for the
+    /// more common one are right for both.
+    pub fn of_reply_prompt(line: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ask| reply_prompt(*ask) == line)
+    }
+
+    /// The request for keys, with the keys that are bound.
+    pub fn key_prompt(self, bound: &dyn Fn(char) -> String) -> String {
+        let word = |word: &str| {
+            let (key, rest) = word.split_at(word.trim_end_matches(',').len());
+            match key.chars().next() {
+                Some(letter) if key.len() == 1 => format!("{}{rest}", bound(letter)),
+                _ => word.to_owned(),
+            }
+        };
+        key_prompt(self).split(' ').map(word).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// How the person answers.

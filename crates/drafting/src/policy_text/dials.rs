@@ -1,7 +1,4 @@
 //! The seven controls in the words of one plan: value, effect, the policy in one line, and a sample of the next message.
-//!
-//! A control that cannot act says so instead of a value: without a model, messages are short sentences of the built-in
-//! planner, which style and talkativeness do not change.
 
 use std::collections::BTreeSet;
 
@@ -27,8 +24,6 @@ pub struct DialFacts<'a> {
     pub small_goal: bool,
     /// Whether planning is over.
     pub is_over: bool,
-    /// Whether a model drafts and writes messages.
-    pub has_model: bool,
 }
 
 /// One control in words.
@@ -38,9 +33,8 @@ pub struct DialReading {
     pub field: &'static str,
     /// Its name on the screen.
     pub name: &'static str,
-    /// None if it cannot act here.
-    pub value: Option<String>,
-    /// What its value does, or why it does nothing.
+    pub value: String,
+    /// What its value does.
     pub effect: String,
 }
 
@@ -53,8 +47,6 @@ pub struct SampleContent {
     /// The names of the versions that were compared.
     pub versions: Vec<String>,
 }
-
-const NEEDS_MODEL: &str = "needs a model; the built-in planner writes short sentences";
 
 /// Describes the controls, in the order of the panel.
 pub fn read_dials(policy: &InteractionPolicy, facts: &DialFacts<'_>) -> Vec<DialReading> {
@@ -76,12 +68,11 @@ fn read_dial(
     field: &'static str,
     facts: &DialFacts<'_>,
 ) -> DialReading {
-    let acts = facts.has_model || !matches!(field, "conversation_style" | "talkativeness");
     DialReading {
         field,
         name: dial_name(field),
-        value: acts.then(|| dial_value(policy, field)),
-        effect: if acts { dial_effect(policy, field, facts) } else { NEEDS_MODEL.to_owned() },
+        value: dial_value(policy, field),
+        effect: dial_effect(policy, field, facts),
     }
 }
 
@@ -331,20 +322,19 @@ mod tests {
     use super::*;
     use crate::policy_text::{ControlDirection, step_control};
 
-    fn facts(approved: &BTreeSet<ApprovalTarget>, has_model: bool) -> DialFacts<'_> {
+    fn facts(approved: &BTreeSet<ApprovalTarget>) -> DialFacts<'_> {
         DialFacts {
             approved,
             pending: Some(ApprovalTarget::Outline),
             small_goal: false,
             is_over: false,
-            has_model,
         }
     }
 
     #[test]
     fn every_control_that_acts_changes_what_it_says_when_it_is_turned() {
         let none = BTreeSet::new();
-        let facts = facts(&none, true);
+        let facts = facts(&none);
         let policy = InteractionPolicy::default();
         for (place, field) in FIELDS.into_iter().enumerate() {
             let turned = [ControlDirection::Next, ControlDirection::Previous]
@@ -364,43 +354,29 @@ mod tests {
     }
 
     #[test]
-    fn without_a_model_style_and_talkativeness_say_that_they_cannot_act() {
-        let none = BTreeSet::new();
-        for dial in read_dials(&InteractionPolicy::default(), &facts(&none, false)) {
-            let silent = matches!(dial.field, "conversation_style" | "talkativeness");
-            assert_eq!(dial.value.is_none(), silent, "{dial:?}");
-            assert!(!dial.effect.contains('_'), "{dial:?}");
-        }
-    }
-
-    #[test]
     fn the_sample_changes_with_every_control_that_acts() {
         let none = BTreeSet::new();
         let content = SampleContent { phases: 5, ..SampleContent::default() };
-        for has_model in [true, false] {
-            let facts = facts(&none, has_model);
-            let policy = InteractionPolicy::default();
-            for dial in read_dials(&policy, &facts).iter().filter(|dial| dial.value.is_some()) {
-                // Length shows where there is more to say than fits.
-                if dial.field == "talkativeness" {
-                    continue;
-                }
-                let turned = [ControlDirection::Next, ControlDirection::Previous]
-                    .into_iter()
-                    .filter_map(|turn| step_control(&policy, dial.field, turn))
-                    .map(|set| policy.clone().with_overrides(&set));
-                let before = sample_message(&policy, &facts, &content);
-                let is_same =
-                    |other: InteractionPolicy| sample_message(&other, &facts, &content) == before;
-                assert!(!turned.into_iter().all(is_same), "{}", dial.field);
-            }
+        let facts = facts(&none);
+        let policy = InteractionPolicy::default();
+        // Length shows where there is more to say than fits.
+        for dial in read_dials(&policy, &facts).iter().filter(|dial| dial.field != "talkativeness")
+        {
+            let turned = [ControlDirection::Next, ControlDirection::Previous]
+                .into_iter()
+                .filter_map(|turn| step_control(&policy, dial.field, turn))
+                .map(|set| policy.clone().with_overrides(&set));
+            let before = sample_message(&policy, &facts, &content);
+            let is_same =
+                |other: InteractionPolicy| sample_message(&other, &facts, &content) == before;
+            assert!(!turned.into_iter().all(is_same), "{}", dial.field);
         }
     }
 
     #[test]
     fn the_sample_follows_style_and_tone() {
         let none = BTreeSet::new();
-        let facts = facts(&none, true);
+        let facts = facts(&none);
         let content = SampleContent {
             phases: 5,
             end: Some("Sat 19 Dec".to_owned()),

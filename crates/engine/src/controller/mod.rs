@@ -19,8 +19,8 @@ use planwright_model::event::{
 };
 use planwright_model::requests::{final_plan_request, widening_detail};
 use planwright_model::{
-    Actor, CallId, GraphFacts, NormalizationChange, Plan, RequestKind, RunKind, SkipReason, TaskId,
-    TaskNode,
+    Actor, CallId, GraphFacts, NormalizationChange, Plan, RequestKind, RunKind, SessionId,
+    SkipReason, TaskId, TaskNode,
 };
 use planwright_plan::diff::{ApprovalWidening, assess_widening};
 use planwright_state::{PlanRevision, RunPhase, SessionState, TaskStatus};
@@ -45,6 +45,8 @@ pub enum DriverEffect {
     CancelStage,
     /// Find ideas beside the plan.
     Brainstorm,
+    /// Have another plan of the person's decide on a command.
+    CommandOtherPlan(SessionId, Box<Command>),
     /// Take the next step with the changes of a task.
     ContinueReview(TaskId),
     /// Delete the copy of a task.
@@ -113,6 +115,9 @@ pub fn decide_command(
         }
         Command::UndoChanges { task, by } => change_review::undo_changes(state, task, *by),
         Command::MoveBlock { block, to } => planning::move_block(state, block, *to, now),
+        Command::ShiftBlocks { shifts, other_plan, moved_there, .. } => {
+            planning::shift_blocks(state, shifts, (other_plan, *moved_there), now)
+        }
         Command::CatchUp { way, left_out, busy, by } => {
             planning::catch_up(state, *way, (left_out, busy), *by, jobs, now)
         }

@@ -130,6 +130,11 @@ impl Driver {
             DeferredAction::Effect(DriverEffect::UndoChanges(task)) => {
                 self.start_undo(&task);
             }
+            DeferredAction::Effect(DriverEffect::CommandOtherPlan(session, command)) => {
+                if let Some(others) = &self.options.other_plans {
+                    others.send(&session, *command);
+                }
+            }
             DeferredAction::Effect(DriverEffect::Brainstorm) => self.start_brainstorm(),
             DeferredAction::Stage => self.start_stage(),
             DeferredAction::Notify(notice) => (self.options.notify)(&notice),

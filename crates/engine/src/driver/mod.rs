@@ -26,6 +26,7 @@ mod commit;
 pub(super) mod default_agent;
 mod holds;
 mod leftovers;
+mod overlaps;
 mod permission;
 mod planning;
 mod ready;
@@ -274,6 +275,9 @@ impl Driver {
         let worked = AssertUnwindSafe(self.run_loop(first)).catch_unwind().await;
         self.publish_head();
         self.options.executor.close().await;
+        if let Some(others) = &self.options.other_plans {
+            others.close().await;
+        }
         match worked {
             Ok(ended) => {
                 let error = ended.as_ref().err().map(tracing::field::display);
@@ -425,6 +429,9 @@ impl Driver {
     fn on_command(&mut self, command: &Command) {
         tracing::debug!(command = command.name(), "command");
         let command = &redact_command(command, &self.options.redactor);
+        if self.is_approval_overtaken(command) {
+            return;
+        }
         let decision = controller::decide_command(
             &self.state,
             command,

@@ -64,6 +64,7 @@ impl Driver {
         if let Some(ledger) = &self.options.ledger {
             ledger.begin_turn();
         }
+        let planner = self.planner_beside_others(planner);
         let talk = self.state.planning.clone();
         let now = (self.options.clock)();
         let sender = self.stage_in.clone();
@@ -105,6 +106,19 @@ impl Driver {
             }
             let _ = sender.send((number, StageReport::Done(work))).await;
         });
+    }
+
+    /// The planner with the other plans as they are now, where the stage gives dates.
+    fn planner_beside_others(&self, planner: Arc<Planner>) -> Arc<Planner> {
+        let dates = matches!(
+            self.state.planning.place.state,
+            PlanState::DraftRoadmap | PlanState::DraftSchedule | PlanState::ValidateSchedule
+        );
+        let others = self.options.other_plans.as_ref().filter(|_| dates);
+        match others.and_then(|others| others.current_blocks()) {
+            Some(others) => Arc::new(planner.beside(others)),
+            None => planner,
+        }
     }
 
     /// Looks for ideas beside the plan; the conversation waits where it is.
@@ -197,6 +211,7 @@ impl Driver {
         for event in events {
             self.record(event);
         }
+        self.show_overlaps();
     }
 
     /// What is kept beside the journal when planning comes to something.

@@ -123,6 +123,17 @@ impl Planner {
         }
     }
 
+    /// Blocks of other plans that keep their time from this one.
+    pub(crate) fn blocks_in_the_way(&self, talk: &PlanningSlice) -> Vec<OtherBlock> {
+        let keeps = |other: &&OtherBlock| !talk.freed_blocks.contains(&other.block.id);
+        self.others.iter().filter(keeps).cloned().collect()
+    }
+
+    /// The same planner beside the person's other plans as they are now.
+    pub(crate) fn beside(&self, others: Vec<OtherBlock>) -> Self {
+        Self { others: others.into(), ..self.clone() }
+    }
+
     /// Does the work of the present state without a model. Nothing but the arguments decides what comes out.
     pub fn run_stage(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
         match talk.place.state {

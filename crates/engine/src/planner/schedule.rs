@@ -92,7 +92,8 @@ impl Planner {
                 }
                 let told = vec![format!("{} blocks", made.blocks.len())];
                 let events = self.calendar.current_events();
-                let moved = describe_moved_times(&roadmap, &made, &self.others, &events);
+                let moved =
+                    describe_moved_times(&roadmap, &made, &self.blocks_in_the_way(talk), &events);
                 if !moved.is_empty() {
                     let text = format!("{}.", moved.join(".\n"));
                     work = work.with_event(PlanningEvent::Said { text });
@@ -218,7 +219,7 @@ impl Planner {
             shown: talk.shown_schedule(),
             settled: &talk.frozen.to_open_work(),
             events: &self.calendar.current_events(),
-            others: &self.others,
+            others: &self.blocks_in_the_way(talk),
             goal: &talk.goal,
             now,
         })

@@ -24,6 +24,7 @@ mod open_habits;
 mod open_planning;
 mod open_tools;
 mod open_trials;
+mod other_plans;
 mod policy;
 mod requests;
 mod weak_models;

@@ -50,7 +50,11 @@ impl Planner {
         plan.adaptation_log.clone_from(&talk.adaptation_log);
         plan.surroundings = PlanSurroundings {
             fixed_events: self.calendar.current_events().to_vec(),
-            other_blocks: self.others.iter().map(|other| other.block.clone()).collect(),
+            other_blocks: self
+                .blocks_in_the_way(talk)
+                .into_iter()
+                .map(|other| other.block)
+                .collect(),
             accepted_late: talk.accepted_late,
             allow_proposals: self.settings.allow_new_subtype_proposals,
             facts: talk.facts.active().cloned().collect(),

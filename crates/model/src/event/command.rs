@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::catch_up::{CatchUpWay, TaskOccurrence};
 use crate::{
-    Actor, Answer, DeskInquiry, FixedEvent, GraphFacts, NormalizationChange, Plan, PlanEdit,
-    PolicyOverride, ProgressReport, RequestId, ScoutGateMode, Stage, SubmittedRevision, TaskId,
+    Actor, Answer, DeskInquiry, FixedEvent, GraphFacts, NormalizationChange, OverlapShift, Plan,
+    PlanEdit, PolicyOverride, ProgressReport, RequestId, ScoutGateMode, Stage, SubmittedRevision,
+    TaskId,
 };
 
 /// A wish.
@@ -78,6 +79,16 @@ pub enum Command {
     MoveBlock {
         block: String,
         to: Timestamp,
+    },
+    /// Moves blocks out of the way of another plan of the person's; without any, notes that blocks of that plan moved.
+    ShiftBlocks {
+        shifts: Vec<OverlapShift>,
+        /// The title of the other plan.
+        other_plan: String,
+        /// Minutes by which blocks of the other plan moved.
+        #[serde(default)]
+        moved_there: i64,
+        by: Actor,
     },
     /// Plans late tasks of an approved plan again, in one of several ways.
     CatchUp {
@@ -221,6 +232,7 @@ impl Command {
             Self::MessageTask { .. } => "message_task",
             Self::UndoChanges { .. } => "undo_changes",
             Self::MoveBlock { .. } => "move_block",
+            Self::ShiftBlocks { .. } => "shift_blocks",
             Self::CatchUp { .. } => "catch_up",
             Self::RestorePlan { .. } => "restore_plan",
             Self::RetryTask { .. } => "retry_task",

@@ -10,10 +10,10 @@ use crate::agent_conversation::{
 };
 use crate::catch_up::{CatchUpWay, TaskOccurrence};
 use crate::{
-    Actor, AdaptationLogEntry, Comment, CommentOutcome, EscalationReason, PatternChoice,
-    PlanContext, PlanDrafter, PlanEdit, PlanEffect, PlanLimits, PlanNode, PlanOutline,
-    PlanQuestion, PlanState, PlanningPosition, PolicyOverride, ReactLogEntry, Roadmap, RunCap,
-    Schedule, Stage, StageAssessment, StepTrace, TaskId,
+    Actor, AdaptationLogEntry, Comment, CommentOutcome, EscalationReason, OverlapReport,
+    PatternChoice, PlanContext, PlanDrafter, PlanEdit, PlanEffect, PlanLimits, PlanNode,
+    PlanOutline, PlanQuestion, PlanState, PlanningPosition, PolicyOverride, ReactLogEntry, Roadmap,
+    RunCap, Schedule, Stage, StageAssessment, StepTrace, TaskId,
 };
 
 /// A plan as operations left it.
@@ -262,6 +262,14 @@ pub enum PlanningEvent {
         what: String,
         draft: RevisedDraft,
     },
+    /// The plan was compared with the person's other plans as they are now.
+    OverlapsFound {
+        report: Box<OverlapReport>,
+    },
+    /// Blocks of other plans no longer keep their time from this one: they move when it is approved.
+    OtherBlocksFreed {
+        blocks: Vec<String>,
+    },
     /// A change request in words was read as operations, which the next draft contains.
     RequestRead {
         text: String,
@@ -355,6 +363,8 @@ impl PlanningEvent {
             Self::Edited { .. } => "planning.edited",
             Self::Revised { .. } => "planning.revised",
             Self::ChangePutBack { .. } => "planning.change_put_back",
+            Self::OverlapsFound { .. } => "planning.overlaps_found",
+            Self::OtherBlocksFreed { .. } => "planning.other_blocks_freed",
             Self::RequestRead { .. } => "planning.request_read",
             Self::Undone { .. } => "planning.undone",
             Self::ConversationOpened { .. } => "planning.conversation_opened",

@@ -1,9 +1,12 @@
 //! Checks a schedule against the person's other plans and fixed events: what conflicts, how full the weeks get, and
 //! where a block could move.
 
+mod overlaps;
 mod shift;
 #[cfg(test)]
 mod tests;
+
+pub use overlaps::OverlapRequest;
 
 use std::collections::BTreeMap;
 

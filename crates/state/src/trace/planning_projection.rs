@@ -256,6 +256,21 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         PlanningEvent::Revised { what, .. } | PlanningEvent::ChangePutBack { what, .. } => {
             format!("by you: {what}")
         }
+        PlanningEvent::OverlapsFound { report } => {
+            let lines: Vec<String> = report
+                .overlaps
+                .iter()
+                .map(|one| format!("{} and {} of {}", one.title, one.other_title, one.other_plan))
+                .collect();
+            body = Some(lines.join("\n")).filter(|_| !lines.is_empty());
+            match lines.len() {
+                0 => "nothing overlaps your other plans".to_owned(),
+                count => format!("{} with your other plans", format_counted(count, "overlap")),
+            }
+        }
+        PlanningEvent::OtherBlocksFreed { blocks } => {
+            format!("{} of other plans may move", format_counted(blocks.len(), "block"))
+        }
         PlanningEvent::RequestRead { text, edits } => {
             format!("\"{text}\" was read as {}", format_counted(edits.len(), "change"))
         }

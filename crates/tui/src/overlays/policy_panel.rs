@@ -80,8 +80,7 @@ impl PolicyPanel {
         };
         self.policy = self.policy.clone().with_overrides(&set);
         let dials = policy_dials(&self.policy, &self.planning);
-        let value = dials[self.dial].value.clone().unwrap_or_default();
-        let words = format!("{}: {value}", dials[self.dial].name);
+        let words = format!("{}: {}", dials[self.dial].name, dials[self.dial].value);
         let command = Command::SetPolicy { set, save: false, by: Actor::Person };
         OverlayOutcome::SendAndStay { command, words }
     }
@@ -124,13 +123,13 @@ impl PolicyPanel {
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
         for (at, dial) in policy_dials(&self.policy, &self.planning).iter().enumerate() {
             let ends = [false, true].map(|up| turn_dial(&self.policy, dial, up).is_none());
-            let value = dial.value.as_deref();
+            let value = dial.value.as_str();
             self.draw_dial(at, (dial.name, value, &dial.effect), ends, row(at as u16 + 1), buf, cx);
         }
         let mode = self.gate.gate_mode();
         let ends = [false, true].map(|up| adjacent_gate(mode, up).is_none());
         let effect = gate_effect(&self.gate);
-        let gate = ("small goals", Some(gate_name(mode)), effect.as_str());
+        let gate = ("small goals", gate_name(mode), effect.as_str());
         self.draw_dial(DIALS, gate, ends, row(DIALS as u16 + 2), buf, cx);
         self.draw_sample(DIALS as u16 + 4, inner, buf, cx);
     }
@@ -139,7 +138,7 @@ impl PolicyPanel {
     fn draw_dial(
         &self,
         at: usize,
-        (name, value, effect): (&str, Option<&str>, &str),
+        (name, value, effect): (&str, &str, &str),
         ends: [bool; 2],
         row: Rect,
         buf: &mut Buffer,
@@ -155,11 +154,6 @@ impl PolicyPanel {
         // On a narrow screen the effect follows its value at once, so that it is seen whole.
         let narrow = row.width + 2 < WIDE;
         line.put_column(name, if narrow { SHORT_NAME } else { VALUE }, cx.style(ThemeRole::Text));
-        let Some(value) = value else {
-            let fitting = fit_clauses(effect, line.cells_left().saturating_sub(1));
-            line.put(&fitting, cx.style(ThemeRole::Dim));
-            return;
-        };
         let used = value.chars().count() + 4;
         line.put("‹ ", arrow(ends[0]));
         line.put(value, cx.theme.bold_style(ThemeRole::Text));

@@ -404,7 +404,7 @@ impl PlainSession {
                 let planning = &self.state.planning;
                 let policy = planning.interaction_policy();
                 for dial in super::policy_dials::policy_dials(&policy, planning) {
-                    let value = dial.value.map(|value| format!(" {value}.")).unwrap_or_default();
+                    let value = format!(" {}.", dial.value);
                     print_fact(&format!("{}:{value} {}.", dial.name, dial.effect))?;
                 }
             }

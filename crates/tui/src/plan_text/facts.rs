@@ -96,6 +96,7 @@ pub fn plan_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
         (changes, false) => file_facts(source, changes),
     };
     facts.splice(0..0, reported_facts(source.state));
+    facts.splice(0..0, overlap_fact(source.state));
     let broken = broken_facts(source.state);
     facts.splice(0..0, broken);
     let open = &source.state.planning.open_changes;
@@ -143,6 +144,19 @@ fn reported_facts(state: &SessionState) -> Vec<PlanFact> {
         _ => PlanFact::new("Request", report.describe()),
     };
     state.planning.reports.iter().map(fact).collect()
+}
+
+/// What takes the time of other plans too. Every overlap, and where blocks could go, is among the details.
+fn overlap_fact(state: &SessionState) -> Option<PlanFact> {
+    let report = state.planning.overlaps.as_deref()?;
+    let first = report.overlaps.first()?;
+    let line = |text: &str| planwright_text::clean_line(text).into_owned();
+    let count = units::format_counted(report.overlaps.len(), "block");
+    let others: Vec<String> =
+        report.other_plans().iter().map(|plan| format!("\"{}\"", line(plan))).collect();
+    let short = format!("{count} at the time of {}", others.join(", "));
+    let text = format!("{short}, first \"{}\"", line(&first.title));
+    Some(PlanFact::new("Overlaps", text).with_shorter(vec![short]).with_hint(FactHint::Details))
 }
 
 /// What the plan breaks of what was said, in a sentence without a label; it comes before everything else.

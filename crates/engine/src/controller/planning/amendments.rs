@@ -99,7 +99,14 @@ pub(super) fn keep_unread(
     text: &str,
     why: &str,
 ) -> CommandDecision {
-    let amended = request.with_unread_answer(text, why);
+    let mut amended = request.with_unread_answer(text, why);
+    let most = draft.planning().limits.unparsed_limit;
+    // After a few the request itself is repeated, word for word.
+    if let Some(unread) = amended.unread.as_mut().filter(|unread| unread.times > most)
+        && let Some(asked) = draft.planning().response_text.lines().last()
+    {
+        unread.why = format!("{} {asked}", unread.why);
+    }
     draft.record(ApprovalEvent::Amended { request: Arc::new(amended) });
     draft.into_decision()
 }

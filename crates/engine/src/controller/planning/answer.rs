@@ -9,7 +9,9 @@ use super::amendments::{keep_unread, take_idea};
 use super::approval::approve_plan;
 use super::edits::undo_change;
 use super::facts::{record_answers, record_choice, record_request, record_undo};
+
 use super::kind::{choose_kind_in_words, kind_after_rejection, pick_kind};
+use super::overlaps::move_overlaps;
 use super::{DecisionBuilder, advance_draft};
 use crate::controller::{CommandDecision, DecisionResult, DriverEffect};
 use crate::planner::{apply_relaxation, parse_subtype_name};
@@ -151,6 +153,9 @@ pub(in super::super) fn answer_planning_request(
             advance_draft(&mut draft, ControllerOutcome::GoOffline, None)
         }
         A::UseRelaxation(number) => use_relaxation(&mut draft, number, by),
+        A::MoveOverlaps => {
+            return Some(move_overlaps(DecisionBuilder::new(state, now), request, by));
+        }
         A::AcceptLate => {
             draft.record(PlanningEvent::AcceptedLate { by });
             advance_draft(&mut draft, ControllerOutcome::AcceptLate, None)
@@ -466,6 +471,9 @@ fn use_relaxation(draft: &mut DecisionBuilder<'_>, number: u8, by: Actor) -> boo
     let version = draft.planning().outline.as_deref().map_or(1, |outline| outline.version);
     draft.record(PlanningEvent::Relaxed { summary: relaxed.summary.clone(), by: Some(by) });
     for change in &relaxation.changes {
+        if let LeverChange::MoveOtherBlocks { block_ids } = change {
+            draft.record(PlanningEvent::OtherBlocksFreed { blocks: block_ids.clone() });
+        }
         if let Some(reading) = chosen_limit(change) {
             record_choice(draft, &relaxed.summary, reading);
         }

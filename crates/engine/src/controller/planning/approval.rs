@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::overlaps::move_freed_blocks;
 use super::{DecisionBuilder, advance_draft};
 use crate::controller::{DecisionResult, run_started_event, skip_decision};
 use planwright_drafting::change_requests::{ContextChange, apply_context_change};
@@ -38,6 +39,7 @@ pub(super) fn approve_plan(
         return Err(CommandRefusal::BreaksRule { rule, message });
     }
     draft.record(PlanEvent::Approved { hash: hash.clone(), by });
+    move_freed_blocks(&mut draft, by);
     advance_draft(&mut draft, ControllerOutcome::Approved, None);
     if answer.action == ChoiceAction::ApproveFromToday {
         start_today(&mut draft)?;

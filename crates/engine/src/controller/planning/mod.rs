@@ -9,6 +9,7 @@ mod discard;
 mod edits;
 mod facts;
 mod kind;
+mod overlaps;
 pub mod requests;
 mod reschedule;
 
@@ -26,6 +27,8 @@ pub(super) use edits::{
     comment_node, edit_as_file, edit_plan, lock_node, put_back_change, undo_change,
 };
 pub(super) use facts::{correct_fact, withdraw_fact};
+pub(crate) use overlaps::amend_with_overlaps;
+pub(super) use overlaps::shift_blocks;
 pub(super) use reschedule::move_block;
 
 use super::{CommandDecision, DriverEffect};

@@ -93,6 +93,24 @@ fn how_to_talk_is_asked_in_the_first_message_and_is_no_question() {
     assert!(!talk.state.planning.response_text.contains(line));
 }
 
+/// A reply that nobody understands leaves the request open; from the limit on the request is repeated word for word.
+#[test]
+fn replies_that_are_not_understood_end_in_the_request_itself() {
+    let policy = PolicyOverride { probing_depth: Some(1), ..PolicyOverride::default() };
+    let asked_after = |limit: u32| {
+        let mut talk = Talk::about(LAUNCH, policy.clone());
+        talk.state.planning.limits.unparsed_limit = limit;
+        let repeated = (0..3).map(|_| {
+            talk.answer(Answer::with_text(A::Reply, "perhaps, perhaps not"));
+            let why = talk.open().unread.as_ref().map(|unread| unread.why.clone());
+            why.is_some_and(|why| why.contains("Reply with your answer"))
+        });
+        repeated.collect::<Vec<_>>()
+    };
+    assert_eq!(asked_after(2), [false, false, true]);
+    assert_eq!(asked_after(0), [true, true, true]);
+}
+
 #[test]
 fn words_about_the_conversation_change_only_what_they_name_and_only_for_the_session() {
     let policy = PolicyOverride { probing_depth: Some(1), ..PolicyOverride::default() };

@@ -1,29 +1,52 @@
 //! What the agent says about what it asks, on the card: as long and in the tone that the person set.
 
-use super::content::CardLine;
+use super::content::{CardLine, CardSource};
+use crate::keymap::{KeyAction, Keymap};
 use crate::theme::ThemeRole;
-use planwright_drafting::agent_messages::preference_line;
+use planwright_drafting::agent_messages::{CallToActionKind, preference_line};
 use planwright_state::PlanningSlice;
 use planwright_text::{clean_line, wrap_words};
 
 /// The most lines that a message adds to the facts of a plan before they scroll.
 pub(super) const MOST_MESSAGE_LINES: u16 = 8;
+/// A card that is narrower has its facts first; the message is among the details.
+const WIDE: usize = 96;
 
-/// Whether the words of a message are shown: the person said how they want to be talked to, or is asked that.
+/// Whether the words of a message go before everything else: the person said how they want to be talked to, or is asked
+/// that.
 fn is_message_wanted(planning: &PlanningSlice) -> bool {
     let set = &planning.policy_set;
     let chosen =
         set.conversation_style.is_some() || set.talkativeness.is_some() || set.tone.is_some();
-    planning.begun && (chosen || planning.response_text.contains(preference_line()))
+    chosen || planning.response_text.contains(preference_line())
 }
 
-/// The message, wrapped; nothing where the card says it all.
-pub(super) fn message_lines(planning: &PlanningSlice, width: usize) -> Vec<CardLine> {
-    if !is_message_wanted(planning) {
+/// How much of a message a card has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MessagePart {
+    /// All of it.
+    Whole,
+    /// What a card with its own list does not say: everything but the points.
+    WithoutList,
+}
+
+/// The message, wrapped; nothing on a narrow card unless it is wanted or details are shown.
+pub(super) fn message_lines(
+    shown: CardSource<'_>,
+    part: MessagePart,
+    width: usize,
+) -> Vec<CardLine> {
+    let planning = &shown.state.planning;
+    let wanted = is_message_wanted(planning) || shown.terms;
+    if !planning.begun || !(wanted || width >= WIDE) {
         return Vec::new();
     }
+    let has_list = part == MessagePart::Whole || wanted;
     let lines = planning.response_text.lines().map(clean_line);
-    let wrapped = lines.filter(|line| !line.trim().is_empty()).flat_map(|line| {
+    let lines =
+        lines.filter(|line| !line.trim().is_empty() && (has_list || !(line.starts_with("- "))));
+    let wrapped = lines.flat_map(|line| {
+        let line = with_keys(&line, shown.keymap);
         let indent = if line.starts_with("- ") { 2 } else { 0 };
         let parts = wrap_words(&line, width, indent);
         parts.into_iter().map(|part| vec![(part.into_owned(), ThemeRole::Text)]).collect::<Vec<_>>()
@@ -31,11 +54,53 @@ pub(super) fn message_lines(planning: &PlanningSlice, width: usize) -> Vec<CardL
     wrapped.collect()
 }
 
+/// A line of the message; what to reply at a prompt is what to press on a screen.
+fn with_keys(line: &str, keymap: &Keymap) -> String {
+    match CallToActionKind::of_reply_prompt(line) {
+        Some(asked) => asked.key_prompt(&|key| keymap.key_hint(prompt_action(key))),
+        None => line.to_owned(),
+    }
+}
+
+/// What a letter of a request for keys stands for.
+fn prompt_action(key: char) -> KeyAction {
+    match key {
+        'A' => KeyAction::YesWider,
+        'r' => KeyAction::RequestChanges,
+        'x' => KeyAction::No,
+        'e' => KeyAction::Edit,
+        'S' => KeyAction::PassOver,
+        'R' => KeyAction::Again,
+        _ => KeyAction::Yes,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use planwright_drafting::agent_messages::{AgentMessageDraft, compose_message};
+    use crate::tests::planned;
+    use planwright_drafting::agent_messages::{
+        AgentMessageDraft, CallToAction, CallToActionForm, compose_message,
+    };
     use planwright_model::{ConversationStyle, PolicyOverride, Tone};
+    use planwright_state::SessionState;
+
+    /// The lines of a card for a message.
+    fn lines_of(planning: PlanningSlice, width: usize, terms: bool) -> Vec<String> {
+        let state = SessionState { planning, ..planned::scheduled().state() };
+        let keymap = Keymap::default();
+        let shown = CardSource {
+            state: &state,
+            rows: &[],
+            changes: None,
+            keymap: &keymap,
+            today: jiff::civil::date(2026, 6, 8),
+            terms,
+            amount: None,
+        };
+        let lines = message_lines(shown, MessagePart::Whole, width);
+        lines.into_iter().map(|line| line.into_iter().map(|(text, _)| text).collect()).collect()
+    }
 
     /// The lines of the card under a policy, for one and the same content.
     fn shown(set: PolicyOverride) -> Vec<String> {
@@ -52,8 +117,7 @@ mod tests {
             ..AgentMessageDraft::default()
         };
         planning.response_text = compose_message(&planning.interaction_policy(), true, &draft);
-        let lines = message_lines(&planning, 100);
-        lines.into_iter().map(|line| line.into_iter().map(|(text, _)| text).collect()).collect()
+        lines_of(planning, 100, false)
     }
 
     fn style(style: ConversationStyle) -> PolicyOverride {
@@ -89,11 +153,27 @@ mod tests {
     }
 
     #[test]
-    fn without_a_wish_only_the_question_about_the_style_is_shown() {
+    fn a_narrow_card_has_the_message_where_it_is_wanted_asked_for_or_asks_for_the_style() {
         let mut planning = PlanningSlice { begun: true, ..PlanningSlice::default() };
         planning.response_text = "The plan takes 5 h.".to_owned();
-        assert!(message_lines(&planning, 80).is_empty());
+        let count =
+            |planning: &PlanningSlice, width, terms| lines_of(planning.clone(), width, terms).len();
+        assert_eq!(count(&planning, 76, false), 0);
+        assert_eq!(count(&planning, 76, true), 1);
+        assert_eq!(count(&planning, 116, false), 1);
         planning.response_text = format!("The plan takes 5 h.\n{}", preference_line());
-        assert_eq!(message_lines(&planning, 80).len(), 2);
+        assert_eq!(count(&planning, 76, false), 2);
+    }
+
+    #[test]
+    fn what_to_reply_at_a_prompt_is_what_to_press_here() {
+        for ask in CallToActionKind::ALL {
+            let mut planning = PlanningSlice { begun: true, ..PlanningSlice::default() };
+            let asked = CallToAction { ask, form: CallToActionForm::Replies };
+            planning.response_text = asked.to_string();
+            let line = lines_of(planning, 116, false).concat();
+            assert!(!line.contains("Reply"), "{ask:?}: {line}");
+            assert!(line.starts_with("Press ") || line.starts_with("Type "), "{ask:?}: {line}");
+        }
     }
 }

@@ -147,6 +147,7 @@ pub(crate) fn sub_key(action: ChoiceAction) -> Option<char> {
         Choice::ApproveFromToday => 't',
         Choice::ApproveAndStop => 'l',
         Choice::ApproveFromTask => 'f',
+        Choice::MoveOverlaps => 'm',
         Choice::ApproveAndRunHere => 'h',
         Choice::SkipAlone => 'a',
         Choice::SkipWithDependents | Choice::Abandon => 'd',
@@ -185,6 +186,7 @@ fn key_action(kind: &RequestKind, action: ChoiceAction) -> KeyAction {
         Choice::ApproveAndStop
         | Choice::ApproveFromToday
         | Choice::ApproveFromTask
+        | Choice::MoveOverlaps
         | Choice::ApproveAndRunHere
         | Choice::RaiseForSession
         | Choice::RaiseForGood

@@ -19,7 +19,7 @@ use planwright_text::{
     RevealedText, clean_text, display_width, reveal_segments, wrap_exact, wrap_words,
 };
 
-use super::agent_message::message_lines;
+use super::agent_message::{MessagePart, message_lines};
 use super::choice_card;
 use super::parts::{confidence, drafts};
 use super::plan_card::{self, is_plan_card};
@@ -49,7 +49,8 @@ pub(crate) struct CardSource<'a> {
 }
 
 /// What the lines were made for.
-type CardCacheKey = (RequestId, usize, Option<u32>, Option<Timestamp>, bool, Option<u64>, usize);
+type CardCacheKey =
+    (RequestId, usize, Option<u32>, Option<Timestamp>, bool, Option<u64>, (usize, usize));
 
 /// The lines of the card in the panel, wrapped to its width.
 #[derive(Debug, Default)]
@@ -84,14 +85,16 @@ impl CardCache {
         let (terms, amount) = (shown.terms, shown.amount);
         // Comments on lines of a submitted plan are counted on its card.
         let comments = shown.state.desk.line_comments.len();
-        let key = Some((request.id, width, revision, visible, terms, amount, comments));
+        let overlaps = shown.state.planning.overlaps.as_deref();
+        let overlaps = overlaps.map_or(0, |report| report.overlaps.len() + report.shifts.len());
+        let key = Some((request.id, width, revision, visible, terms, amount, (comments, overlaps)));
         if self.key != key {
             self.key = key;
             self.choices.clear();
             self.lines = card_lines(request, shown, width.max(10), &mut self.choices);
             self.reading = choice_card::goal_reading_lines(request, shown, width.max(10));
             self.signs = change_signs(shown);
-            let said = message_lines(&shown.state.planning, width.max(10));
+            let said = message_lines(shown, MessagePart::Whole, width.max(10));
             self.message = u16::try_from(said.len()).unwrap_or(u16::MAX);
         }
         self.is_revised = shown.changes.is_some_and(|changes| changes.total() > 0);
@@ -207,7 +210,7 @@ fn choice_card_content(
     choices: &mut Vec<usize>,
 ) -> Vec<CardLine> {
     let mut lines = choice_card::choice_card_lines(request, shown, width, choices);
-    let said = message_lines(&shown.state.planning, width);
+    let said = message_lines(shown, MessagePart::WithoutList, width);
     if !said.is_empty() {
         lines.push(Vec::new());
         lines.extend(said);

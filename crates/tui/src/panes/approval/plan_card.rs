@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::agent_message::{MOST_MESSAGE_LINES, message_lines};
+use super::agent_message::{MOST_MESSAGE_LINES, MessagePart, message_lines};
 use super::answers::{AnswerRow, answer_rows};
 use super::content::{CardCache, CardLine, CardSource};
 use super::parts::confidence;
@@ -31,6 +31,8 @@ const LABEL: usize = 13;
 const TWO_COLUMNS: u16 = 100;
 /// The column of what follows from a key, where there is room for it.
 const KEY_LABEL: usize = 19;
+/// The most weeks whose use is listed among the details.
+const MOST_WEEKS: usize = 12;
 /// The most lines of facts before they scroll.
 const MOST_FACTS: u16 = 9;
 
@@ -99,7 +101,7 @@ pub(super) fn plan_fact_lines(
         policy: &policy,
         today: shown.today,
     });
-    let mut lines = message_lines(&state.planning, width);
+    let mut lines = message_lines(shown, MessagePart::Whole, width);
     // On a narrow screen what changed goes before what stays as it was.
     let is_narrow = width < usize::from(TWO_COLUMNS) - 4;
     let is_left_out = |fact: &&PlanFact| {
@@ -144,7 +146,7 @@ fn push_fact(lines: &mut Vec<CardLine>, fact: &PlanFact, shown: CardSource<'_>, 
     let label_width = if fact.label.is_empty() { 0 } else { LABEL };
     let room = width.saturating_sub(label_width + 1).max(8);
     let role = match fact.label {
-        "" | "Late" | "May do more" | "Corrected" => ThemeRole::Warn,
+        "" | "Late" | "May do more" | "Corrected" | "Overlaps" => ThemeRole::Warn,
         _ => ThemeRole::Text,
     };
     // On narrow screens every fact has one line; all of it is among the details. What a model answers is read whole.
@@ -221,7 +223,26 @@ fn detail_lines(request: &Request, shown: CardSource<'_>, width: usize) -> Vec<C
             }
         }
     }
-    for detail in request.details.iter().filter(|detail| detail.label != "confidence") {
+    let current = shown.state.plan.current.as_deref();
+    if let Some(rationale) = current.and_then(|current| current.plan.rationale.clone()) {
+        push("Rationale", rationale);
+    }
+    for week in planning.schedule.iter().flat_map(|schedule| &schedule.capacity).take(MOST_WEEKS) {
+        let others = match week.other_minutes {
+            0 => String::new(),
+            other => format!(" and {} of other plans", units::format_planned(other.into())),
+        };
+        let text = format!(
+            "{}: {}{others}, of {}",
+            week.week,
+            units::format_planned(week.planned_minutes.into()),
+            units::format_planned(week.available_minutes.into())
+        );
+        push("Week", text);
+    }
+    for detail in request.details.iter().filter(|detail| {
+        detail.label != "confidence" && !(detail.label == "Week" && planning.schedule.is_some())
+    }) {
         push(&clean_line(&detail.label), detail.text.clone());
     }
     if let Some(judged) = request_judgment(request, shown.state) {

@@ -9,7 +9,9 @@ use crate::panes::trace::draw_task_steps;
 use crate::plan_text::PlanTextRow;
 use crate::theme::ThemeRole;
 use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, styled_piece};
-use planwright_text::{clean_text, wrap_words};
+use planwright_model::AgentTodoStatus;
+use planwright_model::agent_work::ChildState;
+use planwright_text::{clean_line, clean_text, wrap_words};
 
 /// Where values begin.
 const LABEL: usize = 13;
@@ -108,10 +110,33 @@ fn agent_lines(text: &PlanTextRow, cx: &PaneContext<'_>) -> Vec<(&'static str, S
         let open = work.pending_steps.iter().map(|step| format!("· {step}"));
         lines.push(("Steps", done.chain(open).collect::<Vec<_>>().join("  "), ThemeRole::Text));
     }
+    let todo = agent.todo.iter().map(|item| match item.status {
+        AgentTodoStatus::Done => format!("✓ {}", clean_line(&item.text)),
+        AgentTodoStatus::UnderWay => format!("► {}", clean_line(&item.text)),
+        AgentTodoStatus::Open => format!("· {}", clean_line(&item.text)),
+    });
+    lines.push(("Its list", todo.collect::<Vec<_>>().join("\n"), ThemeRole::Untrusted));
+    let children = agent.children.values().map(|(title, state)| {
+        let sign = match state {
+            ChildState::Finished { ok: true, .. } => "✓",
+            ChildState::Finished { .. } | ChildState::Skipped { .. } => "✗",
+            ChildState::Waiting => "·",
+            ChildState::Started => "►",
+        };
+        format!("{sign} {}", clean_line(title))
+    });
+    lines.push(("Subtasks", children.collect::<Vec<_>>().join("\n"), ThemeRole::Untrusted));
     if agent.tokens > 0 {
-        let used = format!("{} tokens", planwright_text::units::format_tokens(agent.tokens));
+        let tokens = planwright_text::units::format_tokens(agent.tokens);
+        let used = match agent.cost.0 {
+            0 => format!("{tokens} tokens"),
+            _ => format!("{tokens} tokens, {}", agent.cost),
+        };
         lines.push(("So far", used, ThemeRole::Text));
     }
+    let answer = agent.answer.as_deref().unwrap_or_default();
+    let answer = clean_line(answer.lines().next().unwrap_or_default());
+    lines.push(("Answer", answer.into_owned(), ThemeRole::Untrusted));
     lines
 }
 
