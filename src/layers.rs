@@ -12,7 +12,17 @@ const LAYERS: [(&str, &[&str]); 10] = [
     ("diagnostics", &["config", "console", "environment_secrets"]),
     ("headless", &["session_commands"]),
     ("doctor", &["config", "console", "diagnostics"]),
-    ("app", &["config", "console", "diagnostics", "environment_secrets", "session_commands"]),
+    (
+        "app",
+        &[
+            "config",
+            "console",
+            "diagnostics",
+            "environment_secrets",
+            "plan_source",
+            "session_commands",
+        ],
+    ),
     (
         "cli",
         &[

@@ -33,7 +33,7 @@ use planwright_store::{SessionInfo, SideWrite, Store};
 
 /// A goal and how it is to be planned.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct GoalRequest {
+pub(crate) struct GoalSubmission {
     pub goal: String,
     /// What the person set on the command line, over their stored defaults.
     pub policy: PolicyOverride,
@@ -48,7 +48,7 @@ impl App {
     pub(crate) async fn start_goal(
         &self,
         store: &Store,
-        request: &GoalRequest,
+        request: &GoalSubmission,
         workspace: &Path,
         interactive: bool,
     ) -> anyhow::Result<SessionHandle> {

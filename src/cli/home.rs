@@ -14,7 +14,7 @@ use super::detached_runs::DetachedRuns;
 use super::session::{ResumeRequest, block_on, require_screen, show_or_follow};
 use super::{CliExit, SharedArgs};
 use crate::app::home::HomeLoader;
-use crate::app::planning::{GoalRequest, check_goal};
+use crate::app::planning::{GoalSubmission, check_goal};
 use crate::app::session_actions::{compare_sessions, session_bookmarks};
 use crate::app::{self, App, ResumeOptions};
 use crate::diagnostics::leave_out_quotes;
@@ -158,7 +158,7 @@ async fn plan_goal(
     check_goal(&goal)?;
     let store = app.open_store()?;
     let here = std::env::current_dir().context("finding the current directory")?;
-    let request = GoalRequest { goal, ..GoalRequest::default() };
+    let request = GoalSubmission { goal, ..GoalSubmission::default() };
     let handle = app.start_goal(&store, &request, &here, true).await?;
     show_or_follow(shared, app, &store, handle, ResumeRequest::from_home(runs))
         .await

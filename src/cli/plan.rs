@@ -14,7 +14,7 @@ use super::session::{
 };
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter, plan_text};
 use crate::app::App;
-use crate::app::planning::{GoalRequest, check_goal};
+use crate::app::planning::{GoalSubmission, check_goal};
 use crate::headless::PresetAnswers;
 use planwright_drafting::goal_reading::{self, GoalReading};
 use planwright_files::{self as files, FileLimit};
@@ -71,7 +71,7 @@ pub(super) fn execute_plan(shared: &SharedArgs, args: &PlanArgs) -> anyhow::Resu
     if let Some(kind) = &args.kind {
         super::template::find_kind(&app.load_library()?, kind)?;
     }
-    let request = GoalRequest {
+    let request = GoalSubmission {
         goal,
         kind: args.kind.clone(),
         policy: parse_policy(&shared.policy)?,

@@ -34,7 +34,7 @@ fn a_task_runs_where_it_says_with_its_output_code_and_checks() {
     assert!(log.contains("from elsewhere") && log.contains("it's"), "{log}");
     let log = stdout(&place.run(&["logs", "last", "near"]));
     assert!(log.contains("near\n") && !log.contains("elsewhere"), "{log}");
-    assert!(stdout(&ran).contains("exit code 7"), "{}", stdout(&ran));
+    assert!(stdout(&ran).contains("exit 7"), "{}", stdout(&ran));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn commands_run_over_ssh() {
     );
     let ran = place.run(&["run", &path, "--headless", "--yes"]);
     assert_eq!(ran.status.code(), Some(1));
-    assert!(stdout(&ran).contains("exit code 3"), "{}", stdout(&ran));
+    assert!(stdout(&ran).contains("exit 3"), "{}", stdout(&ran));
     let log = stdout(&place.run(&["logs", "last"]));
     assert!(log.contains("over ssh"), "{log}");
     let here = std::fs::read_to_string(place.work().join("here")).unwrap();

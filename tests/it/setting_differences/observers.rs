@@ -140,7 +140,12 @@ impl<'a> Scene<'a> {
         let output = self.run(&args);
         let records = json_lines(&self.run(&["replay", "last", "--headless", "--json"]));
         let topics = ["agent", "call", "task", "run", "plan", "approval"];
-        let shown = |record: &Value| topics.iter().any(|topic| record["event"]["topic"] == *topic);
+        // Which of two processes is there first is for the machine to say.
+        let shown = |record: &Value| {
+            let event = &record["event"];
+            topics.iter().any(|topic| event["topic"] == *topic)
+                && event["body"]["kind"] != "spawned"
+        };
         let lines = records.iter().filter(|record| shown(record));
         let lines = lines.map(|record| self.clean(&scrub(&record["event"]).to_string()));
         let seen: String = lines.collect::<Vec<_>>().join("\n");

@@ -163,8 +163,8 @@ pub(super) struct Driver {
     closing: Option<CloseReason>,
     stage: Option<planning::StageInFlight>,
     stages: u64,
-    stage_in: mpsc::Sender<(u64, planning::StageReport)>,
-    stage_out: mpsc::Receiver<(u64, planning::StageReport)>,
+    stage_in: mpsc::Sender<(u64, planning::StageUpdate)>,
+    stage_out: mpsc::Receiver<(u64, planning::StageUpdate)>,
     /// What agents hand in; never anything where no agent works.
     agent_messages: mpsc::UnboundedReceiver<AgentPortMessage>,
     /// Questions of agents, and who waits for the answer.

@@ -26,7 +26,7 @@ pub(super) struct StageInFlight {
 
 /// What a stage's worker has to say; `Done` is the last.
 #[derive(Debug)]
-pub(super) enum StageReport {
+pub(super) enum StageUpdate {
     /// Events that are journaled together.
     Record(Vec<Event>),
     /// What it came to. Result and transition are one batch: a process that is killed leaves both or neither.
@@ -92,7 +92,7 @@ impl Driver {
                 tokio::select! {
                     biased;
                     Some(events) = said.recv() => {
-                        let report = StageReport::Record(events);
+                        let report = StageUpdate::Record(events);
                         if sender.send((number, report)).await.is_err() {
                             return;
                         }
@@ -102,9 +102,9 @@ impl Driver {
             };
             // A session that has ended takes nothing any more, here and below.
             while let Ok(events) = said.try_recv() {
-                let _ = sender.send((number, StageReport::Record(events))).await;
+                let _ = sender.send((number, StageUpdate::Record(events))).await;
             }
-            let _ = sender.send((number, StageReport::Done(work))).await;
+            let _ = sender.send((number, StageUpdate::Done(work))).await;
         });
     }
 
@@ -141,7 +141,7 @@ impl Driver {
             let mut events = facts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
             events.extend(ideas);
             // A session that has ended takes nothing any more.
-            let _ = sender.send((0, StageReport::Ideas(events))).await;
+            let _ = sender.send((0, StageUpdate::Ideas(events))).await;
         });
     }
 
@@ -163,19 +163,19 @@ impl Driver {
         }
     }
 
-    pub(super) fn on_stage_report(&mut self, number: u64, report: StageReport) {
+    pub(super) fn on_stage_report(&mut self, number: u64, report: StageUpdate) {
         let overtaken = self.stage.as_ref().is_none_or(|stage| stage.number != number);
         match report {
-            StageReport::Ideas(events) => self.on_ideas(events),
+            StageUpdate::Ideas(events) => self.on_ideas(events),
             // What a stage says after it was cancelled or overtaken no longer counts.
             _ if overtaken => {}
-            StageReport::Record(events) => {
+            StageUpdate::Record(events) => {
                 for mut event in events {
                     self.assign_agents(&mut event);
                     self.record(event);
                 }
             }
-            StageReport::Done(work) => {
+            StageUpdate::Done(work) => {
                 for mut event in work.events {
                     self.assign_agents(&mut event);
                     if let Event::Planning(PlanningEvent::Traced { step }) = &mut event {

@@ -337,7 +337,7 @@ fn candidate_choice(task: &TaskNode) -> Request {
         criteria_met: false,
         elapsed_ms: 95_000,
         tokens: 0,
-        unavailable: Some("did not finish: it said nothing for 10 minutes".to_owned()),
+        unavailable: Some("did not finish: it said nothing for 10 min".to_owned()),
     };
     let done = |own: TriedCandidate<'static>| TriedCandidate {
         criteria_met: true,

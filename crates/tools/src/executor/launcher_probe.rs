@@ -91,7 +91,7 @@ mod tests {
         let (host, user) =
             probe(&["sh", "-c", "echo welcome; exec \"$@\"", "x", "{argv}"]).await.unwrap();
         assert!(!host.is_empty() && !user.is_empty());
-        assert_eq!(probe(&["sh", "-c", "eval {command}"]).await, Ok((host, user)));
+        assert_eq!(probe(&["sh", "-c", "exec {command}"]).await, Ok((host, user)));
         let failed =
             probe(&["sh", "-c", "echo no route >&2; exit 255; {command}"]).await.unwrap_err();
         assert_eq!(failed, "ended with exit code 255: no route");

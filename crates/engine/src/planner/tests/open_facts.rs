@@ -36,6 +36,11 @@ const WEEK: [&str; 5] = ["mon", "tue", "wed", "thu", "fri"];
 
 /// Plans with these lists of facts, each one call of the first answer.
 async fn record(lists: Vec<Vec<Value>>) -> (Desk, Arc<StrongModel>) {
+    record_with_retry(lists, false).await
+}
+
+/// The same; a model whose facts were refused hands in once more.
+async fn record_with_retry(lists: Vec<Vec<Value>>, is_refused: bool) -> (Desk, Arc<StrongModel>) {
     let mut first: Vec<(&str, Value)> =
         lists.into_iter().map(|facts| ("record_fact", json!({"facts": facts}))).collect();
     first.push(done("Noted."));
@@ -57,7 +62,10 @@ async fn record(lists: Vec<Vec<Value>>) -> (Desk, Arc<StrongModel>) {
     let options = json!({"options": [option("Plain", true), option("Fancy", false)],
         "assumptions": ["The walls need no repair, two coats are enough.", "Paint is there"]});
     let roadmap = calls(&[("RoadmapBuilder", options), done("Plain.")]);
-    let (client, model) = strong(vec![calls(&first), outline, roadmap, calls(&[done("Fine.")])]);
+    let again = is_refused.then(|| calls(&[done("Noted.")]));
+    let answers = [calls(&first)].into_iter().chain(again);
+    let answers = answers.chain([outline, roadmap, calls(&[done("Fine.")])]);
+    let (client, model) = strong(answers.collect());
     (Desk::about(GOAL, once_final(), client).await, model)
 }
 
@@ -134,7 +142,7 @@ async fn later_words_of_a_statement_take_back_earlier_ones_and_earlier_words_do_
     let mut nothing = fact("I am away on 16 June", &json!({"kind": "none"}));
     nothing["replaces"] = json!([2]);
     let first = away("I am away on 16 June", "2026-06-16");
-    let (desk, model) = record(vec![vec![first, earlier, nothing]]).await;
+    let (desk, model) = record_with_retry(vec![vec![first, earlier, nothing]], true).await;
     let context = desk.planning().context.as_deref().unwrap();
     assert_eq!(context.own_days_off.iter().copied().collect::<Vec<_>>(), [date(2026, 6, 16)]);
     let told = serde_json::to_string(&model.requests.lock().unwrap()[1].messages).unwrap();

@@ -10,7 +10,7 @@ use planwright_text::{clean_line, wrap_words};
 /// The most lines that a message adds to the facts of a plan before they scroll.
 pub(super) const MOST_MESSAGE_LINES: u16 = 8;
 /// A card that is narrower has its facts first; the message is among the details.
-const WIDE: usize = 96;
+const WIDE: usize = 130;
 
 /// Whether the words of a message go before everything else: the person said how they want to be talked to, or is asked
 /// that.
@@ -23,7 +23,7 @@ fn is_message_wanted(planning: &PlanningSlice) -> bool {
 
 /// How much of a message a card has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MessagePart {
+pub(super) enum AgentMessagePart {
     /// All of it.
     Whole,
     /// What a card with its own list does not say: everything but the points.
@@ -33,7 +33,7 @@ pub(super) enum MessagePart {
 /// The message, wrapped; nothing on a narrow card unless it is wanted or details are shown.
 pub(super) fn message_lines(
     shown: CardSource<'_>,
-    part: MessagePart,
+    part: AgentMessagePart,
     width: usize,
 ) -> Vec<CardLine> {
     let planning = &shown.state.planning;
@@ -41,7 +41,7 @@ pub(super) fn message_lines(
     if !planning.begun || !(wanted || width >= WIDE) {
         return Vec::new();
     }
-    let has_list = part == MessagePart::Whole || wanted;
+    let has_list = part == AgentMessagePart::Whole || wanted;
     let lines = planning.response_text.lines().map(clean_line);
     let lines =
         lines.filter(|line| !line.trim().is_empty() && (has_list || !(line.starts_with("- "))));
@@ -98,7 +98,7 @@ mod tests {
             terms,
             amount: None,
         };
-        let lines = message_lines(shown, MessagePart::Whole, width);
+        let lines = message_lines(shown, AgentMessagePart::Whole, width);
         lines.into_iter().map(|line| line.into_iter().map(|(text, _)| text).collect()).collect()
     }
 

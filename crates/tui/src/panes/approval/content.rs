@@ -19,7 +19,7 @@ use planwright_text::{
     RevealedText, clean_text, display_width, reveal_segments, wrap_exact, wrap_words,
 };
 
-use super::agent_message::{MessagePart, message_lines};
+use super::agent_message::{AgentMessagePart, message_lines};
 use super::choice_card;
 use super::parts::{confidence, drafts};
 use super::plan_card::{self, is_plan_card};
@@ -94,7 +94,7 @@ impl CardCache {
             self.lines = card_lines(request, shown, width.max(10), &mut self.choices);
             self.reading = choice_card::goal_reading_lines(request, shown, width.max(10));
             self.signs = change_signs(shown);
-            let said = message_lines(shown, MessagePart::Whole, width.max(10));
+            let said = message_lines(shown, AgentMessagePart::Whole, width.max(10));
             self.message = u16::try_from(said.len()).unwrap_or(u16::MAX);
         }
         self.is_revised = shown.changes.is_some_and(|changes| changes.total() > 0);
@@ -210,7 +210,7 @@ fn choice_card_content(
     choices: &mut Vec<usize>,
 ) -> Vec<CardLine> {
     let mut lines = choice_card::choice_card_lines(request, shown, width, choices);
-    let said = message_lines(shown, MessagePart::WithoutList, width);
+    let said = message_lines(shown, AgentMessagePart::WithoutList, width);
     if !said.is_empty() {
         lines.push(Vec::new());
         lines.extend(said);

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::agent_message::{MOST_MESSAGE_LINES, MessagePart, message_lines};
+use super::agent_message::{AgentMessagePart, MOST_MESSAGE_LINES, message_lines};
 use super::answers::{AnswerRow, answer_rows};
 use super::content::{CardCache, CardLine, CardSource};
 use super::parts::confidence;
@@ -101,7 +101,7 @@ pub(super) fn plan_fact_lines(
         policy: &policy,
         today: shown.today,
     });
-    let mut lines = message_lines(shown, MessagePart::Whole, width);
+    let mut lines = message_lines(shown, AgentMessagePart::Whole, width);
     // On a narrow screen what changed goes before what stays as it was.
     let is_narrow = width < usize::from(TWO_COLUMNS) - 4;
     let is_left_out = |fact: &&PlanFact| {
