@@ -45,6 +45,7 @@ mod thinking;
 mod tool_names;
 #[cfg(feature = "providers")]
 pub mod transport;
+#[cfg(feature = "providers")]
 mod wire_format;
 
 pub use api_keys::Secret;

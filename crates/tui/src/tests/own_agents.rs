@@ -26,7 +26,7 @@ fn two_agents_at_work_in_copies_of_their_own() {
         insta::assert_snapshot!(format!("own_agents_{width}x{height}"), text);
     }
     let activity = at_work.live().text(200, 60);
-    for shown in ["Claude Code", "Codex", "asks before"] {
+    for shown in ["Claude Code", "Codex", "allow this command?"] {
         assert!(activity.contains(shown), "{shown}\n{activity}");
     }
 }

@@ -117,7 +117,7 @@ mod tests {
             ..AgentMessageDraft::default()
         };
         planning.response_text = compose_message(&planning.interaction_policy(), true, &draft);
-        lines_of(planning, 100, false)
+        lines_of(planning, 140, false)
     }
 
     fn style(style: ConversationStyle) -> PolicyOverride {
@@ -160,7 +160,8 @@ mod tests {
             |planning: &PlanningSlice, width, terms| lines_of(planning.clone(), width, terms).len();
         assert_eq!(count(&planning, 76, false), 0);
         assert_eq!(count(&planning, 76, true), 1);
-        assert_eq!(count(&planning, 116, false), 1);
+        assert_eq!(count(&planning, 136, false), 1);
+        assert_eq!(count(&planning, 116, false), 0);
         planning.response_text = format!("The plan takes 5 h.\n{}", preference_line());
         assert_eq!(count(&planning, 76, false), 2);
     }
@@ -171,7 +172,7 @@ mod tests {
             let mut planning = PlanningSlice { begun: true, ..PlanningSlice::default() };
             let asked = CallToAction { ask, form: CallToActionForm::Replies };
             planning.response_text = asked.to_string();
-            let line = lines_of(planning, 116, false).concat();
+            let line = lines_of(planning, 136, false).concat();
             assert!(!line.contains("Reply"), "{ask:?}: {line}");
             assert!(line.starts_with("Press ") || line.starts_with("Type "), "{ask:?}: {line}");
         }
