@@ -107,6 +107,7 @@ fn the_answer_about_the_style_is_kept() {
     let mut second = Terminal::start(&place, &args, 56, 140);
     second.until("a request", |text| text.contains("Press ") || text.contains("Type "));
     assert!(!second.text().contains(question), "{}", second.text());
-    let shown = place.run(&["sessions", "show", "last", "--json"]);
-    assert!(String::from_utf8_lossy(&shown.stdout).contains("concise"), "the answer is a default");
+    let events = place.run(&["replay", "last", "--headless", "--json"]);
+    let events = String::from_utf8_lossy(&events.stdout).into_owned();
+    assert!(events.contains("\"conversation_style\":\"concise\""), "{events}");
 }

@@ -498,7 +498,10 @@ fn from_goal_to_approval(rows: u16, cols: u16) {
     terminal.keys("\x15Call the first tutor\r");
     terminal.shows("Call the first tutor");
     terminal.until("the row is saved", |text| !text.contains("editing a row"));
-    terminal.press_while("u", |text| text.contains("Call the first tutor"));
+    terminal.until("the edit is shown", |text| text.contains("was \"Choose one"));
+    // Once: a second press would undo what was asked for before.
+    terminal.keys("u");
+    terminal.until("the edit is undone", |text| !text.contains("Call the first tutor"));
     terminal.press_while("a", |text| text.contains("approve draft"));
     terminal.shows("ACTIVE");
     // Nothing runs, so that nothing is asked.
