@@ -188,6 +188,23 @@ impl Terminal {
         }
     }
 
+    /// Presses a key until something is gone, and gives each press its time: one too many would change more.
+    fn press_patiently_while(&mut self, key: &str, condition: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while condition(&self.text()) {
+            assert!(Instant::now() < deadline, "{key} does not lead on:\n{}", self.text());
+            self.keys(key);
+            let pause = Instant::now() + Duration::from_secs(5);
+            while condition(&self.text())
+                && let Ok(bytes) =
+                    self.pieces.recv_timeout(pause.saturating_duration_since(Instant::now()))
+            {
+                self.parser.process(&bytes);
+                self.raw.extend(bytes);
+            }
+        }
+    }
+
     /// Waits for the end and returns the exit code and everything that was written.
     pub fn end(mut self) -> (u32, String) {
         let deadline = Instant::now() + PATIENCE;
@@ -499,9 +516,8 @@ fn from_goal_to_approval(rows: u16, cols: u16) {
     terminal.shows("Call the first tutor");
     terminal.until("the row is saved", |text| !text.contains("editing a row"));
     terminal.until("the edit is shown", |text| text.contains("was \"Choose one"));
-    // Once: a second press would undo what was asked for before.
-    terminal.keys("u");
-    terminal.until("the edit is undone", |text| !text.contains("Call the first tutor"));
+    // A second press too soon would undo what was asked for before.
+    terminal.press_patiently_while("u", |text| text.contains("Call the first tutor"));
     terminal.press_while("a", |text| text.contains("approve draft"));
     terminal.shows("ACTIVE");
     // Nothing runs, so that nothing is asked.
