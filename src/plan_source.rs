@@ -155,7 +155,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("todo.md");
         let read_plan_file = |path: &Path| {
-            read_plan_file(path, &BTreeMap::new(), Default::default(), &Redactor::default(), false)
+            read_plan_file(
+                path,
+                &BTreeMap::new(),
+                PlanFileNames::default(),
+                &Redactor::default(),
+                false,
+            )
         };
         std::fs::write(&path, "- [ ] One\n").unwrap();
         assert_eq!(read_plan_file(&path).unwrap().plan.tasks[0].id.as_str(), "one");

@@ -96,9 +96,10 @@ async fn probe_executors(
         if probe.reached.is_err() {
             exit = CliExit::Failed;
         }
-        let line = match shared.json {
-            true => probe_json(name, &probe).to_string(),
-            false => clean_line(&probe_line(name, &probe)).into_owned(),
+        let line = if shared.json {
+            probe_json(name, &probe).to_string()
+        } else {
+            clean_line(&probe_line(name, &probe)).into_owned()
         };
         out.write_line(&line)?;
     }

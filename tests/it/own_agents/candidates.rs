@@ -1,6 +1,7 @@
 //! Several agents try one task: each in a copy of its own, one result is picked, nothing is lost on the way.
 
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 use super::agent::agent_command;
 use super::cannot_confine;
@@ -23,7 +24,8 @@ impl TwoAgents {
             std::fs::write(&path, script.to_string()).unwrap();
             let command = json!(agent_command(&path));
             let writable = directory.display().to_string();
-            config += &format!("[agents.{name}]\ncommand = {command}\nwritable = [{writable:?}]\n");
+            writeln!(config, "[agents.{name}]\ncommand = {command}\nwritable = [{writable:?}]")
+                .unwrap();
         }
         std::fs::write(env.place.dir.path().join("own.toml"), config).unwrap();
         std::fs::write(env.place.work().join("a.txt"), "one\n").unwrap();

@@ -64,19 +64,17 @@ impl Driver {
         let uncompared: Vec<&TaskId> =
             finished.iter().copied().filter(|id| !self.reviews.contains_key(*id)).collect();
         if !uncompared.is_empty() {
-            uncompared.into_iter().for_each(|id| self.compare_candidate(id));
+            for id in uncompared {
+                self.compare_candidate(id);
+            }
             return ReviewProgress::Waiting;
         }
-        match self.picked_by_policy(id, &finished) {
-            Some(candidate) => {
-                let candidate = candidate.clone();
-                self.pick_by_policy(call, &candidate)
-            }
-            None => {
-                self.ask_pick(call, &ids);
-                ReviewProgress::Waiting
-            }
-        }
+        let Some(candidate) = self.picked_by_policy(id, &finished) else {
+            self.ask_pick(call, &ids);
+            return ReviewProgress::Waiting;
+        };
+        let candidate = candidate.clone();
+        self.pick_by_policy(call, &candidate)
     }
 
     fn has_result(&self, candidate: &TaskId) -> bool {

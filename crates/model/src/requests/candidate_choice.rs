@@ -59,7 +59,7 @@ pub fn candidate_choice_request(id: RequestId, compared: &CandidateComparison<'_
 }
 
 /// The changed lines of a try, each file under its name and that of whoever changed it.
-fn quoted_changes<'a>(candidate: &'a TriedCandidate<'_>) -> impl Iterator<Item = RequestDetail> {
+fn quoted_changes(candidate: &TriedCandidate<'_>) -> impl Iterator<Item = RequestDetail> {
     let title = &candidate.title;
     candidate
         .diffs
