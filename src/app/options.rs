@@ -20,63 +20,63 @@ pub(crate) enum ProgressArg {
 
 /// Flags that every subcommand understands.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Options of all commands")]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct SharedArgs {
-    /// Directory of the store
+    /// Directory in which sessions are stored
     #[arg(long, global = true, value_name = "DIR", env = "PLANWRIGHT_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
-    /// Config file
+    /// Config file to read
     #[arg(long, global = true, value_name = "FILE", env = "PLANWRIGHT_CONFIG")]
     pub config: Option<PathBuf>,
-    /// Provider of the model: auto, offline, a name, a URL, or recorded:FILE
+    /// Model provider: auto, offline, a name, a URL, recorded:FILE
     #[arg(long, global = true, value_name = "NAME", env = "PLANWRIGHT_PROVIDER")]
     pub provider: Option<String>,
     /// Model to use
     #[arg(long, global = true, value_name = "NAME", env = "PLANWRIGHT_MODEL")]
     pub model: Option<String>,
-    /// Write every exchange with models to a file that `--provider recorded:FILE` plays back
+    /// Record every exchange with models, for recorded:FILE
     #[arg(long, global = true, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Theme by name (see `planwright themes`)
+    /// Theme; `planwright themes` lists them
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
-    /// No screen: print progress lines instead
+    /// Print lines instead of opening a screen
     #[arg(long, global = true)]
     pub headless: bool,
-    /// Lines of text and a prompt instead of a screen, for screen readers and simple terminals
+    /// Ask and answer in lines of text, for screen readers and simple terminals
     #[arg(long, global = true, conflicts_with = "headless")]
     pub plain: bool,
-    /// Approve plan requests; never raises a tool's permission
+    /// Approve plans without asking; never permits tools more
     #[arg(long, global = true)]
     pub yes: bool,
-    /// How you want to be talked to and asked, such as tone=neutral (repeatable)
+    /// How to talk to you and when to ask, such as tone=neutral (repeatable)
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub policy: Vec<String>,
-    /// Whether a small goal or task skips ceremony; the config says so unless this does
+    /// When to skip full planning of small goals and tasks: auto, off, `force_exit` (a single pass), `force_full`
     #[arg(long, global = true, value_name = "WHEN")]
     pub gate: Option<GateArg>,
-    /// Pin the gate's signals or its decision, as JSON
+    /// Fix the signals or the decision of --gate, as JSON
     #[arg(long, global = true, value_name = "JSON")]
     pub gate_override: Option<String>,
     /// Started by `--detach`: goes on without a terminal, and waits for answers from elsewhere
     #[arg(long, global = true, hide = true)]
     pub background: bool,
-    /// How many tasks may run at once, 1 to 64, or `auto`
+    /// How many tasks run at once, 1 to 64, or auto
     #[arg(long, global = true, value_name = "N|auto")]
     pub jobs: Option<JobLimit>,
     /// Print JSON, one object per line
     #[arg(long, global = true)]
     pub json: bool,
-    /// No colour
+    /// Print without color
     #[arg(long, global = true)]
     pub no_color: bool,
-    /// Without a screen, print nothing unless something fails or waits for you
+    /// Without a screen, print only failures and what waits for you
     #[arg(short, long, global = true, conflicts_with_all = ["verbose", "progress"])]
     pub quiet: bool,
-    /// Without a screen, what is printed while it runs
+    /// Without a screen, what a run prints: plain, lines or none
     #[arg(long, global = true, value_name = "HOW")]
     pub progress: Option<ProgressArg>,
-    /// Log to a file (-v info, -vv debug); without a screen, also print every step and not only how tasks ended
+    /// Write a log (-vv: more); without a screen, print every step
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
 }

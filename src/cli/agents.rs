@@ -22,9 +22,9 @@ pub(crate) struct AgentsArgs {
 
 #[derive(Debug, Subcommand)]
 enum AgentsCommand {
-    /// Agents that are set up or installed, and what is known about them
+    /// List the agents that are set up or installed, and what is known about them
     List,
-    /// Start an agent in an empty directory: does it answer, is it signed in, does it ask before a command
+    /// Test an agent in an empty directory: whether it answers, is signed in, asks before a command
     Probe {
         /// Its name, such as claude
         name: String,

@@ -23,7 +23,7 @@ pub(crate) struct CheckArgs {
     /// Values for parameters of the file; those that are missing are left open
     #[arg(value_name = "PARAM=VALUE")]
     params: Vec<String>,
-    /// Say what a rule of the grammar means, such as G111
+    /// Explain a rule, such as G111
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
 }

@@ -25,9 +25,9 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// Every setting with its value and origin
+    /// Show every setting with its value and origin
     Show,
-    /// Where the config file is read from
+    /// Print where the config file is
     Path,
     /// Write a config file that explains every setting
     Init {
@@ -38,21 +38,21 @@ enum ConfigCommand {
         #[arg(long)]
         force: bool,
     },
-    /// Change one setting of yours; everything else in the config file stays as it is
+    /// Change a setting; everything else in the config file stays as it is
     #[command(
-        long_about = "Change one setting of yours; everything else in the config file stays as it is.\n\nplanwright config \
-        set me.hours \"evenings and Saturdays\" says when you have time for your own plans. Without a value the setting is \
-        taken out of the file."
+        long_about = "Change a setting; everything else in the config file stays as it is.\n\nplanwright config \
+        set me.hours \"evenings and Saturdays\" states when you have time for your own plans. Without a value the setting \
+        is removed from the file."
     )]
     Set {
         /// Its name, such as me.hours, `me.days_off`, theme or jobs
         #[arg(value_name = "NAME")]
         name: String,
-        /// Its value; none takes it out of the file
+        /// Its value; leave it out to remove the setting from the file
         #[arg(value_name = "VALUE")]
         value: Option<String>,
     },
-    /// Let the settings of a project count in full, as they are now
+    /// Trust a project's settings as they are now
     #[command(
         long_about = "Let the settings of a project count in full, as they are now.\n\nA project keeps them in \
         .planwright/config.toml. What makes things stricter (rules that deny, lower limits) counts at once; everything \

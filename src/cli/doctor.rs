@@ -24,7 +24,7 @@ const JOURNALS: usize = 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Ask the provider: one token, and two small calls if it is not known what the model can do
+    /// Call the model as well: one token, and two small calls if it is not known what it can do
     #[arg(long)]
     live: bool,
     /// Write everything a bug report needs to one redacted text file, and print where it is

@@ -20,11 +20,11 @@ pub(crate) struct ExecutorsArgs {
 
 #[derive(Debug, Subcommand)]
 enum ExecutorsCommand {
-    /// Executors that are set up, and how they start a command
+    /// List the executors that are set up, and how they start a command
     List,
-    /// Run a harmless command there, and say how long it took, on which host and as whom
+    /// Run a harmless command there; print the time it took, the host and the user
     Probe {
-        /// Its name; without one all are tried
+        /// Its name [default: all of them]
         name: Option<String>,
         /// How long to wait for each, in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]

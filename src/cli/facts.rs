@@ -24,12 +24,12 @@ pub(crate) struct FactsArgs {
 
 #[derive(Debug, Subcommand)]
 enum FactsCommand {
-    /// Take a fact back; the plan follows
+    /// Withdraw a fact; the plan is updated
     Withdraw {
         /// Its number in the list
         fact: u32,
     },
-    /// Say a fact in other words; the plan follows
+    /// State a fact in other words; the plan is updated
     Correct {
         /// Its number in the list
         fact: u32,

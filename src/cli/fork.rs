@@ -15,13 +15,13 @@ use planwright_text as text;
 pub(crate) struct ForkArgs {
     /// The session: its id, a unique prefix, or `last`
     session: String,
-    /// Fork after this event; the last one unless named
+    /// Fork after this event [default: the last one]
     #[arg(long, value_name = "N")]
     at: Option<u64>,
-    /// Go on with this plan file instead of the session's plan
+    /// Continue with this plan file instead of the session's plan
     #[arg(long, value_name = "PLAN-FILE")]
     plan: Option<PathBuf>,
-    /// Say what would be rerun and reused, and do nothing
+    /// Show what would run again and what would be reused; change nothing
     #[arg(long)]
     dry_run: bool,
 }

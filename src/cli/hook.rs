@@ -38,7 +38,7 @@ enum HookAction {
         #[arg(long, value_name = "WHAT")]
         only: Option<HookGateArg>,
     },
-    /// Take the hook out of an agent's settings, after showing the change
+    /// Remove the hook from an agent's settings, after showing the change
     Uninstall {
         #[command(flatten)]
         place: SettingsPlace,

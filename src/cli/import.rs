@@ -24,7 +24,7 @@ pub(crate) struct ImportArgs {
     /// Give the session a new id, if its own is taken
     #[arg(long)]
     new_id: bool,
-    /// Take out what looks like a secret instead of refusing the file
+    /// Redact what looks like a secret instead of refusing the file
     #[arg(long)]
     redact: bool,
 }

@@ -22,7 +22,7 @@ pub(crate) struct LogsArgs {
     session: String,
     /// Only this task
     task: Option<String>,
-    /// Go on printing while the run goes on
+    /// Keep printing while the run continues
     #[arg(short, long)]
     follow: bool,
     /// Only tasks that failed

@@ -24,6 +24,8 @@ mod fork;
 mod graph;
 mod graph_canvas;
 mod guard;
+mod help;
+mod help_examples;
 mod home;
 mod hook;
 mod import;
@@ -50,7 +52,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use clap::error::ContextKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, Subcommand};
 
 pub use crate::app::OFFLINE_HELP;
@@ -60,7 +62,7 @@ use deferred_args::DeferredArgs;
 
 /// Plan with an agent in the terminal: approve or revise, watch it run, scrub through everything that happened.
 #[derive(Debug, Parser)]
-#[command(name = "planwright", version, about, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(name = "planwright", version, about, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub shared: SharedArgs,
@@ -68,39 +70,11 @@ pub(crate) struct Cli {
     pub command: Option<CliCommand>,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  planwright                       home: a box for a goal, what is due today
-  planwright 'launch a newsletter in 6 weeks'
-  planwright today                 what is due; today done 1 when it is done
-  planwright demo                  watch a recorded run
-  planwright run plan.toml         show the plan, ask, run it, watch it
-  planwright run plan.toml --headless --yes
-  planwright run plan.toml --detach   run it in the background
-  planwright attach last           follow and control a run of another process
-  planwright logs last build -f    what the task `build` prints
-  planwright replay last           scrub through the last run
-  planwright resume last           go on after a quit or a crash
-  planwright check plan.toml       find mistakes in a plan file
-
-Environment:
-  PLANWRIGHT_LOG=LEVEL             write a log for bug reports: error, warn,
-                                   info, debug, or levels for parts such as
-                                   info,store=debug; off by default. The file
-                                   is logs/planwright.log in the directory of
-                                   the store, with secrets redacted
-
-Exit codes:
-  0 success   1 a task or the plan failed, also where something else waits
-  2 usage, or a plan file that cannot run
-  3 something waits for you   4 a cap was hit   130 left in the middle
-  129, 130, 131, 143 ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM";
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
     /// Plan a goal
     Plan(DeferredArgs<plan::PlanArgs>),
-    /// Approve and execute a plan file or a saved session
+    /// Approve and run a plan file or a saved session
     Run(DeferredArgs<run::RunArgs>),
     /// Resume a session after a quit or a crash
     Resume(DeferredArgs<resume::ResumeArgs>),
@@ -112,56 +86,56 @@ pub(crate) enum CliCommand {
     Ps(DeferredArgs<control::PsArgs>),
     /// Stop a run, or one task of it
     Stop(DeferredArgs<control::StopArgs>),
-    /// Run a failed or skipped task of a run again
+    /// Run a failed or skipped task again
     Retry(DeferredArgs<control::TaskControlArgs>),
     /// Skip a task
     Skip(DeferredArgs<control::TaskControlArgs>),
-    /// Scrub through a saved run; nothing is run
+    /// Look back at a saved run step by step; runs nothing
     Replay(DeferredArgs<replay::ReplayArgs>),
     /// List saved sessions, or show one
     Sessions(DeferredArgs<sessions::SessionsArgs>),
-    /// Validate and resolve a plan file
+    /// Find mistakes in a plan file and schedule it
     Check(DeferredArgs<check::CheckArgs>),
     /// Draw a plan as a graph
     Graph(DeferredArgs<graph::GraphArgs>),
-    /// List the tools, show one, see how they did, or call one
+    /// List, show and call the tools of agents; permission rules
     Tools(DeferredArgs<tools::ToolsArgs>),
-    /// Write a session for other programs and people
+    /// Export a session for other programs or people
     Export(DeferredArgs<export::ExportArgs>),
-    /// Import an export, or what another program wrote; nothing is run
+    /// Import an export or another program's transcript; runs nothing
     Import(DeferredArgs<import::ImportArgs>),
     /// Start a new session from a moment of another
     Fork(DeferredArgs<fork::ForkArgs>),
     /// Compare two sessions
     Diff(DeferredArgs<diff::DiffArgs>),
-    /// Show settings and where they came from
+    /// Show and change settings
     Config(DeferredArgs<config::ConfigArgs>),
-    /// Check what works here and how to fix the rest
+    /// Check the environment and suggest fixes
     Doctor(DeferredArgs<doctor::DoctorArgs>),
-    /// What you said about a plan: list it, correct it or withdraw it
+    /// List what you stated about a plan; correct or withdraw it
     Facts(DeferredArgs<facts::FactsArgs>),
-    /// What is due today in all active plans
+    /// Show what is due today in all active plans
     Today(DeferredArgs<today::TodayArgs>),
-    /// Watch a recorded run, and run its plan if you like
+    /// Watch a recorded run, or run its plan
     Demo(DeferredArgs<demo::DemoArgs>),
     /// Answer an open request of a session from another terminal
     Answer(DeferredArgs<answer::AnswerArgs>),
-    /// List the kinds of plan, show one, or keep a plan as one
+    /// List and show kinds of plan, or keep a plan as one
     Template(DeferredArgs<template::TemplateArgs>),
     /// Write to the agent that works on a task
     Message(DeferredArgs<message::MessageArgs>),
-    /// List what agents changed in their copies of the workspace, or undo it
+    /// List what agents changed, or undo it
     Changes(DeferredArgs<changes::ChangesArgs>),
     /// Comment on a row or a line of a plan that an agent submitted
     Comment(DeferredArgs<comment::CommentArgs>),
-    /// Let agents that speak MCP submit plans to you: submit, wait for your decision, report progress
+    /// Serve the approval desk to agents that speak MCP
     #[cfg(feature = "mcp")]
     Mcp(DeferredArgs<mcp::McpArgs>),
-    /// Decide here what a coding agent asks through its hooks; install or uninstall the hook
+    /// Decide here what coding agents ask through their hooks
     Hook(DeferredArgs<hook::HookArgs>),
-    /// Your own coding agents: list them, test one, turn one on or off
+    /// List and test your own coding agents; turn them on or off
     Agents(DeferredArgs<agents::AgentsArgs>),
-    /// Other places where commands of plans run, such as ssh hosts and containers: list them, try one
+    /// List and test other places for commands, such as ssh hosts
     Executors(DeferredArgs<executors::ExecutorsArgs>),
     /// List the themes
     Themes,
@@ -170,8 +144,14 @@ pub(crate) enum CliCommand {
         /// Shell to complete for
         shell: clap_complete::Shell,
     },
-    /// Print the man page
-    Man,
+    /// Print the manual page
+    Man {
+        /// Print the page of this command
+        command: Vec<String>,
+        /// Write a page for each command to this directory instead
+        #[arg(long, value_name = "DIR")]
+        dir: Option<std::path::PathBuf>,
+    },
     /// Anything else is a goal
     #[command(external_subcommand)]
     Goal(Vec<String>),
@@ -216,7 +196,7 @@ impl CliCommand {
             Self::Executors(_) => "executors",
             Self::Themes => "themes",
             Self::Completions { .. } => "completions",
-            Self::Man => "man",
+            Self::Man { .. } => "man",
             Self::Goal(_) => "goal",
         }
     }
@@ -233,7 +213,9 @@ pub fn main() -> ExitCode {
                 error.remove(ContextKind::Suggested);
             }
             // Help and version go to standard output and are no error. A mistake repeats what was typed.
-            if error.use_stderr() {
+            if error.kind() == ErrorKind::DisplayHelp {
+                help::print_help(&std::env::args_os().collect::<Vec<_>>());
+            } else if error.use_stderr() {
                 eprint_line(error.render().to_string().trim_end());
             } else {
                 // Standard output may be closed, as by `| head`.
@@ -265,6 +247,9 @@ fn run_command(cli: Cli) -> anyhow::Result<CliExit> {
 fn parse_arguments(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     let cli = Cli::try_parse_from(&arguments)?;
     let Some(CliCommand::Goal(words)) = &cli.command else { return Ok(cli) };
+    if help::is_asked_for(words) {
+        return Err(clap::Error::new(ErrorKind::DisplayHelp));
+    }
     if plan::nearest_command(words).is_some() {
         return Ok(cli);
     }
@@ -338,7 +323,9 @@ fn dispatch_command(cli: Cli) -> anyhow::Result<CliExit> {
         }
         Some(CliCommand::Themes) => themes::execute_themes(&shared),
         Some(CliCommand::Completions { shell }) => documents::print_completions(shell),
-        Some(CliCommand::Man) => documents::print_man_page(),
+        Some(CliCommand::Man { command, dir }) => {
+            documents::print_man_page(&command, dir.as_deref())
+        }
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct PlanArgs {
     /// Reply to the next question (repeatable, in order; `-` reads replies from standard input)
     #[arg(long, value_name = "REPLY")]
     answer: Vec<String>,
-    /// Directory the tasks will run in; the current one unless named
+    /// Directory the tasks will run in [default: the current one]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
     /// Write to a file instead of standard output

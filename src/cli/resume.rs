@@ -29,7 +29,7 @@ pub(crate) struct ResumeArgs {
     /// Run failed tasks again
     #[arg(long, value_name = "WHICH")]
     retry: Option<RetryArg>,
-    /// Go on in the background, in a process of its own
+    /// Continue in the background, in a process of its own
     #[arg(long)]
     detach: bool,
 }

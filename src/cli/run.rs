@@ -55,7 +55,7 @@ pub(crate) struct RunArgs {
     /// Run commands with `cache` although nothing they depend on has changed
     #[arg(long)]
     no_cache: bool,
-    /// Directory the tasks run in; the current one unless named
+    /// Directory the tasks run in [default: the current one]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
     /// Where no task states a dependency, add those that the descriptions suggest; the card lists them

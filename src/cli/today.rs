@@ -40,7 +40,7 @@ impl TodayArgs {
 
 #[derive(Debug, Subcommand)]
 enum TodayCommand {
-    /// Say that something is done
+    /// Mark a task as done
     Done {
         /// Its number in the list, its task, or SESSION/TASK
         item: String,
@@ -48,12 +48,12 @@ enum TodayCommand {
         #[arg(long)]
         note: Option<String>,
     },
-    /// Leave something out; what waits for it goes on without it
+    /// Skip a task; what depends on it continues without it
     Skip {
         /// Its number in the list, its task, or SESSION/TASK
         item: String,
     },
-    /// Move something to another time
+    /// Move a task to another time
     Move {
         /// Its number in the list, its task, or SESSION/TASK
         item: String,
@@ -61,18 +61,18 @@ enum TodayCommand {
         #[arg(required = true, num_args = 1.., allow_hyphen_values = true)]
         when: Vec<String>,
     },
-    /// Plan late tasks again, or with --way replan whatever is open; without --way it shows what each way leads to
+    /// Replan late tasks; without --way, show what each way leads to
     CatchUp {
         /// The plan, if several are late
         session: Option<String>,
-        /// What happens: move, skip, push, or replan to plan all open tasks again
+        /// How: move, skip, push, or replan to plan all open tasks again
         #[arg(long, value_parser = parse_way)]
         way: Option<CatchUpWay>,
         /// Go back to the dates from before the last catch-up
         #[arg(long, conflicts_with = "way")]
         undo: bool,
     },
-    /// Open the plan of something and let its run go on
+    /// Open a task's plan and resume its run
     Start {
         /// Its number in the list, its task, or SESSION/TASK
         item: String,

@@ -315,7 +315,8 @@ fn settings_show_values_in_words_at_80x24() {
     terminal.keys(":");
     terminal.shows("commands");
     terminal.keys("settings\r");
-    terminal.shows("Working hours");
+    // A frame comes in pieces; it is there when its last setting is.
+    terminal.until("the settings", |text| text.contains("Working hours") && text.contains("Theme"));
     let text = terminal.text();
     let start = text.find("settings").unwrap();
     for words in ["a week", "Limit for a day", "$", "Theme"] {

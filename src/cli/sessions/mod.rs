@@ -29,13 +29,13 @@ pub(crate) struct SessionsArgs {
 
 #[derive(Debug, Subcommand)]
 enum SessionsCommand {
-    /// All saved sessions, the last used first
+    /// List all sessions, the last used first
     List {
         /// Only plans of this pattern: its type, its subtype, `type/subtype` or its variant
         #[arg(long, value_name = "PATTERN")]
         pattern: Option<String>,
     },
-    /// One session: its tasks and what became of them
+    /// Show a session: its tasks and their results
     Show {
         /// The session: its id, a unique prefix, or `last`
         session: String,
@@ -53,30 +53,30 @@ enum SessionsCommand {
             value_parser = ["plan", "research", "debate", "validate"])]
         prdv: Option<String>,
     },
-    /// The traces of attempts, of one session or of all
+    /// List the traces of attempts, of one session or of all
     Traces {
         /// The session: its id, a unique prefix, or `last`
         session: Option<String>,
-        /// Only tasks whose id fits; `*` stands for anything
+        /// Only tasks whose id matches; `*` matches anything
         #[arg(long, value_name = "PATTERN")]
         task: Option<String>,
     },
     /// Find steps by their words in all sessions
     Search(search::SessionSearchArgs),
-    /// Check that everything is there and in order
+    /// Check every event against its checksum
     Verify {
-        /// The session; all of them unless named
+        /// The session [default: all of them]
         session: Option<String>,
     },
-    /// Mark an event of a session, or take a mark away
+    /// Bookmark an event of a session, or remove a bookmark
     Bookmark {
         /// The session: its id, a unique prefix, or `last`
         session: String,
-        /// The number of the event; without it the marks are listed
+        /// The number of the event; without it the bookmarks are listed
         event: Option<u64>,
         /// What to remember about it
         note: Option<String>,
-        /// Take the mark away
+        /// Remove the bookmark
         #[arg(long)]
         remove: bool,
     },
@@ -85,16 +85,16 @@ enum SessionsCommand {
         /// The sessions: their ids, or unique prefixes
         #[arg(required = true)]
         sessions: Vec<String>,
-        /// Give the space back to the file system as well
+        /// Also return the space to the file system
         #[arg(long)]
         vacuum: bool,
     },
-    /// Delete sessions that were not used for long
+    /// Delete sessions that were not used for a long time
     Prune {
         /// How long, such as 30d, 8w or 6mo
         #[arg(long, value_name = "AGE")]
         older_than: String,
-        /// Give the space back to the file system as well
+        /// Also return the space to the file system
         #[arg(long)]
         vacuum: bool,
     },

@@ -15,12 +15,12 @@ use planwright_text as text;
 
 #[derive(Debug, Args)]
 pub(super) struct SessionSearchArgs {
-    /// Words that a step must hold; the last may be the beginning of one
+    /// Words that a step must contain; the last may be the beginning of one
     words: Vec<String>,
-    /// In this session alone: its id, a unique prefix, or `last`
+    /// Only in this session: its id, a unique prefix, or `last`
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// Steps of this task; `*` stands for anything
+    /// Steps of this task; `*` matches anything
     #[arg(long, value_name = "TASK")]
     task: Option<String>,
     /// Steps of this kind: thought, action, observed, done, failed, plan and so on
@@ -32,7 +32,7 @@ pub(super) struct SessionSearchArgs {
     /// Steps of this part of an agent's loop
     #[arg(long, value_name = "ROLE")]
     role: Option<RoleArg>,
-    /// Only what went well, or what went wrong
+    /// Only steps that succeeded, or that failed
     #[arg(long, value_name = "OUTCOME")]
     outcome: Option<OutcomeArg>,
     /// Not before this day, such as 2026-06-01
@@ -44,7 +44,7 @@ pub(super) struct SessionSearchArgs {
     /// Steps that cost at least so many dollars
     #[arg(long, value_name = "DOLLARS")]
     min_cost: Option<f64>,
-    /// How many hits are printed
+    /// How many matches to print
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
 }

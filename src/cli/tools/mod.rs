@@ -25,23 +25,25 @@ pub(crate) struct ToolsArgs {
 
 #[derive(Debug, Subcommand)]
 enum ToolsCommand {
-    /// Every tool with its class and, for a task, its score
+    /// List every tool with its class and, for a task, its score
     List {
         /// Score the tools for this task
         #[arg(long, value_name = "TEXT")]
         task: Option<String>,
     },
-    /// One tool: arguments, profile, and the parts of its score
+    /// Show a tool: arguments, profile, and the parts of its score
     Show {
+        /// Name of the tool, as in the list
         name: String,
         /// Score it for this task
         #[arg(long, value_name = "TEXT")]
         task: Option<String>,
     },
-    /// How the tools did so far, and how well their scores told it beforehand
+    /// How often each tool succeeded, and how well its score predicted it
     Stats,
-    /// Call one tool; asks like any other call, and exits with 3 if nobody can answer
+    /// Call a tool; asks like any other call, and exits with 3 if nobody can answer
     Call {
+        /// Name of the tool, as in the list
         name: String,
         /// Arguments as a JSON object
         #[arg(default_value = "{}")]
@@ -50,12 +52,12 @@ enum ToolsCommand {
         #[arg(long, value_name = "DIR")]
         workspace: Option<PathBuf>,
     },
-    /// Show tools of another program in full, with what changed, and approve them as they are now
+    /// Show the tools of an MCP server with what changed, and approve them as they are now
     Trust {
         /// A tool such as mcp.files.read, or a server such as mcp.files
         name: String,
     },
-    /// Your rules in words, or take one back
+    /// List your permission rules, or revoke one
     Rules {
         #[command(subcommand)]
         what: Option<RulesCommand>,
@@ -64,9 +66,9 @@ enum ToolsCommand {
 
 #[derive(Debug, Subcommand)]
 enum RulesCommand {
-    /// Every rule with its number
+    /// List every rule with its number
     List,
-    /// Take a rule back
+    /// Revoke a rule
     Revoke {
         /// Its number in the list
         number: usize,
