@@ -32,7 +32,7 @@ pub(super) fn overlay_gate(shared: &SharedArgs, gate: &mut GateSettings) -> Resu
     if let Some(json) = &shared.gate_override {
         let GatePolicyOverrides { decision, signals } =
             serde_json::from_str(json).map_err(|error| {
-                CliProblem::usage(format!("--gate-override is not what it takes: {error}"))
+                CliProblem::usage(format!("--gate-override is not valid: {error}"))
                     .with_remedy(r#"try '{"decision": "force_full"}'"#)
             })?;
         let decision = decision.map(|forced| forced_name(forced).to_owned());

@@ -35,10 +35,14 @@ pub(crate) fn find_session(store: &Store, name: &str) -> anyhow::Result<SessionI
 pub(crate) fn unknown_session_error(name: &str) -> anyhow::Error {
     let problem = if name == "last" {
         CliProblem::usage("there is no saved session yet")
-            .with_remedy("planwright \"your goal\" or planwright run plan.toml makes one")
+            .with_remedy("start one with planwright \"your goal\" or planwright run plan.toml")
     } else {
-        CliProblem::usage(format!("no session begins with `{name}`"))
-            .with_remedy("planwright sessions list shows what there is")
+        let what = if name.contains(['.', '/']) {
+            format!("there is no file `{name}`, and no session whose id begins like that")
+        } else {
+            format!("no session begins with `{name}`")
+        };
+        CliProblem::usage(what).with_remedy("planwright sessions list lists all sessions")
     };
     problem.into()
 }

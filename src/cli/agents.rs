@@ -196,9 +196,10 @@ fn find_agent(app: &App, name: &str) -> anyhow::Result<OwnAgent> {
         let near = planwright_text::nearest_name(name, names.iter().map(String::as_str));
         let remedy = match near {
             Some(near) => format!("did you mean {near}?"),
-            None => "planwright agents list shows what there is; others are added under [agents] in the config".to_owned(),
+            None => "planwright agents list lists them; add others under [agents] in the config"
+                .to_owned(),
         };
-        CliProblem::usage(format!("there is no agent {name}")).with_remedy(remedy).into()
+        CliProblem::usage(format!("there is no agent `{name}`")).with_remedy(remedy).into()
     })
 }
 
@@ -227,7 +228,11 @@ fn turn_on(app: &App, name: &str, default: bool) -> anyhow::Result<CliExit> {
 fn turn_off(app: &App, name: &str) -> anyhow::Result<CliExit> {
     refuse_model("turn an agent off")?;
     if !app.settings.own_agents.agents.contains_key(name) {
-        return Err(CliProblem::usage(format!("{name} is not on")).into());
+        return Err(CliProblem::usage(format!(
+            "plans can't give tasks to `{name}`, so it is off already"
+        ))
+        .with_remedy("planwright agents list shows which agents are on")
+        .into());
     }
     turn_agent_off(&app.config_path, name)?;
     let title = planwright_model::agent_title(name);

@@ -54,9 +54,9 @@ enum ConfigCommand {
     },
     /// Trust a project's settings as they are now
     #[command(
-        long_about = "Let the settings of a project count in full, as they are now.\n\nA project keeps them in \
-        .planwright/config.toml. What makes things stricter (rules that deny, lower limits) counts at once; everything \
-        else counts once you trust the file. Any change to it asks for trust again."
+        long_about = "Trust a project's settings as they are now.\n\nA project keeps them in .planwright/config.toml. What \
+        makes things stricter (rules that deny, lower limits) applies at once; everything else applies once you trust \
+        the file. After any change it must be trusted again."
     )]
     Trust {
         /// Directory of the project
@@ -134,6 +134,9 @@ fn set_value(shared: &SharedArgs, name: &str, value: Option<&str>) -> anyhow::Re
     refuse_model("change your config")?;
     let path = config_path(shared)?;
     let value = value.map(str::trim).filter(|value| !value.is_empty());
+    if let ("theme", Some(theme)) = (name, value) {
+        require_theme(shared, theme)?;
+    }
     let before = config::change_setting(&path, name, value).map_err(|error| {
         let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
         CliProblem::usage(clean_line(&causes.join(": ")).into_owned())
@@ -143,6 +146,21 @@ fn set_value(shared: &SharedArgs, name: &str, value: Option<&str>) -> anyhow::Re
     let now = value.unwrap_or("not set");
     StdoutWriter::new().write_line(&clean_line(&format!("{name}: {now}{was}")))?;
     Ok(())
+}
+
+/// A theme that is not there would show only when the next screen opens.
+fn require_theme(shared: &SharedArgs, theme: &str) -> anyhow::Result<()> {
+    let names = App::settings_only(shared)?.theme_names();
+    if names.iter().any(|name| name == theme) {
+        return Ok(());
+    }
+    let remedy = format!(
+        "there are {}; your own are files in themes/ beside the config file",
+        names.join(", ")
+    );
+    Err(CliProblem::usage(format!("there is no theme `{}`", clean_line(theme)))
+        .with_remedy(remedy)
+        .into())
 }
 
 /// The settings with those of the project in a directory.
@@ -169,7 +187,7 @@ fn trust_project(shared: &SharedArgs, directory: Option<&Path>) -> anyhow::Resul
     app.open_store()?.write_side_data(vec![SideWrite::Pin { tool, hash, definition: None }])?;
     let path = standing.config.path.display();
     out.write_line(&clean_line(&format!(
-        "{path} counts in full from now on; a change asks again"
+        "{path} is trusted; after a change it must be trusted again"
     )))?;
     Ok(())
 }

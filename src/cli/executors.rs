@@ -127,8 +127,8 @@ fn missing_executor<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Cli
     let remedy = match nearest_name(name, names) {
         Some(near) => format!("did you mean {near}?"),
         None => format!(
-            "add [executors.{name}] with `launch` to the config; planwright executors list shows what there is"
+            "add [executors.{name}] with `launch` to the config; planwright executors list lists those that are set up"
         ),
     };
-    CliProblem::usage(format!("there is no executor {name}")).with_remedy(remedy)
+    CliProblem::usage(format!("there is no executor `{name}`")).with_remedy(remedy)
 }

@@ -165,7 +165,7 @@ pub(super) fn unknown_command_error(words: &[String]) -> anyhow::Error {
     };
     CliProblem::usage(format!("there is no command `{word}`"))
         .with_remedy(format!(
-            "did you mean `planwright {near}`? To plan it, say: planwright plan {word}"
+            "did you mean `planwright {near}`? To plan that as a goal: planwright plan {word}"
         ))
         .into()
 }

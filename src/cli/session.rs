@@ -104,7 +104,7 @@ pub(super) fn require_screen(shared: &SharedArgs) -> anyhow::Result<()> {
     {
         return Ok(());
     }
-    Err(CliProblem::usage("this needs a terminal, and standard output or input is none")
+    Err(CliProblem::usage("this needs a terminal, and standard input or output is not one")
         .with_remedy("add --headless to run without a screen")
         .into())
 }

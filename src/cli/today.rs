@@ -279,7 +279,7 @@ fn print_items(shared: &SharedArgs, due: &DueList, now: &Zoned) -> anyhow::Resul
     }
     let coming = due.next.as_ref().map(|item| next_item_line(item, now));
     if due.items.is_empty() {
-        let made = "Plans that you approve show up here; planwright \"your goal\" makes one.";
+        let made = "Plans that you approve appear here. Make one with planwright \"your goal\".";
         let day = dates::format_date(now.date(), now.date());
         out.write_line(&format!("Nothing is due today, {day}."))?;
         out.write_line(coming.as_deref().unwrap_or(made))?;

@@ -163,7 +163,9 @@ fn parse_value(name: &str, text: &str) -> anyhow::Result<Value> {
             Ok(most @ 1..) => most.into(),
             _ => bail!("not a number; write for instance 60"),
         },
-        _ => bail!("{name} can't be changed here"),
+        _ => bail!(
+            "`{name}` is not a setting that this command can change; edit the config file for others"
+        ),
     })
 }
 

@@ -127,7 +127,7 @@ fn hostile_imports_give_a_clear_error_and_leave_the_store_unchanged() {
     refused(&place, "forged", forged.as_bytes(), "says to be");
     let deep = format!("{}\n{{\"seq\":1,\"event\":{}\n", lines[0], "[".repeat(2_000_000));
     refused(&place, "deep", deep.as_bytes(), "nested deeper");
-    refused(&place, "text", b"hello\nworld\n", "is no JSON");
+    refused(&place, "text", b"hello\nworld\n", "not valid JSON");
     refused(&place, "empty", b"", "empty");
 
     let mut bomb = zstd_of(format!("{}\n", lines[0]).as_bytes(), 400 << 20);

@@ -228,7 +228,7 @@ fn bad_input_gets_one_clear_sentence_and_its_exit_code() {
     assert_eq!(code(&output), 2, "{}", stderr(&output));
     for (args, next) in [
         (&["replay", "zzz", "--headless"][..], "planwright sessions list"),
-        (&["resume", "last", "--headless"], "planwright run plan.toml makes one"),
+        (&["resume", "last", "--headless"], "or planwright run plan.toml"),
         (&["sessions", "show", "abc"], "planwright sessions list"),
     ] {
         let output = place.run(args);

@@ -50,7 +50,7 @@ fn a_project_may_tighten_and_needs_trust_for_everything_else() {
 
     let trusted = place.run(&["config", "trust"]);
     assert_eq!(trusted.status.code(), Some(0), "{trusted:?}");
-    assert!(text(&trusted.stdout).contains("counts in full from now on"));
+    assert!(text(&trusted.stdout).contains("is trusted; after a change it must be trusted again"));
     assert!(text(&place.run(&["tools", "list"]).stdout).contains("mcp.small.twice"));
     let rules = text(&place.run(&["tools", "rules"]).stdout);
     assert!(rules.contains("by the project"), "{rules}");

@@ -49,7 +49,7 @@ enum SessionsCommand {
         #[arg(long, value_name = "TRACE")]
         trace: Option<String>,
         /// Only the steps of a trace that plan, research, debate or validate
-        #[arg(long, value_name = "WHAT", requires = "trace",
+        #[arg(long = "role", alias = "prdv", value_name = "ROLE", requires = "trace",
             value_parser = ["plan", "research", "debate", "validate"])]
         prdv: Option<String>,
     },
@@ -174,7 +174,7 @@ pub(super) fn list_sessions(shared: &SharedArgs, pattern: Option<&str>) -> anyho
     let mut out = StdoutWriter::new();
     let Some(store) = app.read_store()? else {
         if !shared.json {
-            out.write_line("no saved sessions yet; planwright run plan.toml makes one")?;
+            out.write_line("no saved sessions yet; start one with planwright run plan.toml")?;
         }
         return Ok(CliExit::Success);
     };

@@ -36,10 +36,10 @@ pub(super) struct SessionSearchArgs {
     #[arg(long, value_name = "OUTCOME")]
     outcome: Option<OutcomeArg>,
     /// Not before this day, such as 2026-06-01
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
     since: Option<Date>,
     /// Up to the end of this day
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
     until: Option<Date>,
     /// Steps that cost at least so many dollars
     #[arg(long, value_name = "DOLLARS")]
@@ -47,6 +47,10 @@ pub(super) struct SessionSearchArgs {
     /// How many matches to print
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
+}
+
+fn parse_date(text: &str) -> Result<Date, String> {
+    text.parse().map_err(|_| "not a valid date; write one such as 2026-06-01".to_owned())
 }
 
 impl SessionSearchArgs {

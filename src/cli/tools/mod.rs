@@ -139,7 +139,7 @@ fn unknown_tool_error(registry: &ToolRegistry, name: &str) -> anyhow::Error {
     }
     match registry.nearest_name(name) {
         Some(near) => problem.with_remedy(format!("did you mean `{near}`?")).into(),
-        None => problem.with_remedy("planwright tools list shows what there is").into(),
+        None => problem.with_remedy("planwright tools list lists them").into(),
     }
 }
 

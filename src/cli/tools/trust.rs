@@ -89,9 +89,11 @@ pub(super) async fn trust_tools(
     require_person("approve tools")?;
     let servers = servers_for(app, &format!("{name}."));
     if servers.is_empty() {
-        return Err(CliProblem::usage(format!("`{name}` names no tool of a server"))
-            .with_remedy("planwright tools list shows them as mcp.SERVER.TOOL")
-            .into());
+        return Err(CliProblem::usage(format!(
+            "there is no server or tool of a server named `{name}`"
+        ))
+        .with_remedy("planwright tools list shows them as mcp.SERVER.TOOL")
+        .into());
     }
     let (registry, reports) = load_registry(&servers).await;
     // What it offers is known; it is not needed while the person reads.

@@ -210,8 +210,9 @@ pub(crate) fn read_json(path: &Path, most: u64) -> Result<serde_json::Value, Imp
         let what = format!("the number of values in {}", path.display());
         return Err(ImportError::TooMuch { what, limit: MAX_VALUES as u64 });
     }
-    serde_json::from_slice(&bytes)
-        .map_err(|error| ImportError::Other(format!("{} is no JSON: {error}", path.display())))
+    serde_json::from_slice(&bytes).map_err(|error| {
+        ImportError::Other(format!("{} is not valid JSON: {error}", path.display()))
+    })
 }
 
 #[cfg(test)]

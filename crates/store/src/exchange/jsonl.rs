@@ -77,7 +77,7 @@ pub enum ExportError {
     Store(#[from] StoreError),
     #[error("could not write the export")]
     Write(#[from] io::Error),
-    #[error("event {0} is no JSON and cannot be written as a line")]
+    #[error("event {0} is not valid JSON and can't be written as a line")]
     NotJson(Seq),
 }
 

@@ -68,7 +68,7 @@ pub fn read_transcript(
             continue;
         }
         let mut value: Value = serde_json::from_str(&text).map_err(|error| {
-            ImportError::at_line(lines.line_number(), format!("is no JSON: {error}"))
+            ImportError::at_line(lines.line_number(), format!("not valid JSON: {error}"))
         })?;
         redact_value(redactor, &mut value);
         program = program.or_else(|| TranscriptProgram::detect_from_line(&value));

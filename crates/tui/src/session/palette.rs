@@ -224,7 +224,7 @@ impl SessionScreen {
         // Only a key on the card answers, so that nothing is approved from a list of words.
         if is_answer(entry.action) {
             let key = self.keymap.key_hint(entry.action);
-            return Some(format!("only {key} on the card gives an answer"));
+            return Some(format!("answer with {key} on the card"));
         }
         self.situation().why_unavailable(entry.action)
     }
