@@ -18,6 +18,9 @@ pub(crate) enum ProgressArg {
     None,
 }
 
+const POLICY_HELP: &str = "How to talk to you and when to ask (repeatable): conversation_style, talkativeness, tone, \
+    autonomy, approval_policy, probing_depth, brainstorming_preference";
+
 /// Flags that every subcommand understands.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
@@ -34,7 +37,7 @@ pub(crate) struct SharedArgs {
     /// Model to use
     #[arg(long, global = true, value_name = "NAME", env = "PLANWRIGHT_MODEL")]
     pub model: Option<String>,
-    /// Record every exchange with models, for recorded:FILE
+    /// Record model calls to a file; --provider recorded:FILE plays them back
     #[arg(long, global = true, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Theme; `planwright themes` lists them
@@ -46,16 +49,16 @@ pub(crate) struct SharedArgs {
     /// Ask and answer in lines of text, for screen readers and simple terminals
     #[arg(long, global = true, conflicts_with = "headless")]
     pub plain: bool,
-    /// Approve plans without asking; never permits tools more
+    /// Take the defaults of questions and approve plans; grants tools no permission
     #[arg(long, global = true)]
     pub yes: bool,
-    /// How to talk to you and when to ask, such as tone=neutral (repeatable)
-    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    /// How to talk to you and when to ask
+    #[arg(long, global = true, value_name = "KEY=VALUE", help = POLICY_HELP)]
     pub policy: Vec<String>,
-    /// When to skip full planning of small goals and tasks: auto, off, `force_exit` (a single pass), `force_full`
+    /// How much planning small goals and tasks get: auto, off (always full), `force_exit` (a single pass), `force_full`
     #[arg(long, global = true, value_name = "WHEN")]
     pub gate: Option<GateArg>,
-    /// Fix the signals or the decision of --gate, as JSON
+    /// Override the signals or the decision of --gate, as JSON
     #[arg(long, global = true, value_name = "JSON")]
     pub gate_override: Option<String>,
     /// Started by `--detach`: goes on without a terminal, and waits for answers from elsewhere
@@ -70,7 +73,7 @@ pub(crate) struct SharedArgs {
     /// Print without color
     #[arg(long, global = true)]
     pub no_color: bool,
-    /// Without a screen, print only failures and what waits for you
+    /// Without a screen, a run prints only failures and what waits for you
     #[arg(short, long, global = true, conflicts_with_all = ["verbose", "progress"])]
     pub quiet: bool,
     /// Without a screen, what a run prints: plain, lines or none

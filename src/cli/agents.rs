@@ -40,7 +40,7 @@ enum AgentsCommand {
         #[arg(long)]
         default: bool,
     },
-    /// No longer let plans give tasks to an agent
+    /// Stop giving tasks to an agent
     Off {
         /// Its name, such as claude
         name: String,

@@ -175,8 +175,8 @@ fn trust_project(shared: &SharedArgs, directory: Option<&Path>) -> anyhow::Resul
     require_person("trust the settings of a project")?;
     let app = load_app_in(shared, directory)?;
     let Some(standing) = &app.project else {
-        return Err(CliProblem::usage("there are no settings of a project here")
-            .with_remedy(format!("they would stand in {}", config::PROJECT_FILE))
+        return Err(CliProblem::usage("there are no project settings here")
+            .with_remedy(format!("they go in {}", config::PROJECT_FILE))
             .into());
     };
     let mut out = StdoutWriter::new();

@@ -27,7 +27,7 @@ pub(crate) struct ExportArgs {
     /// How it is written
     #[arg(long, value_name = "FORMAT")]
     format: ExportFormat,
-    /// Write to a file instead of standard output; `json` to a directory writes one file a trace
+    /// Write to a file instead of standard output; `json` to a directory writes one file per trace
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Send the spans of `otlp` to a collector, such as `http://localhost:4318`
@@ -39,7 +39,7 @@ pub(crate) struct ExportArgs {
 enum ExportFormat {
     /// The traces of all attempts
     Json,
-    /// Everything, one event a line; can be imported again
+    /// Everything, one event per line; can be imported again
     Jsonl,
     /// The same, compressed
     #[value(name = "jsonl.zst", alias = "jsonl-zst")]

@@ -24,12 +24,12 @@ pub(crate) struct FactsArgs {
 
 #[derive(Debug, Subcommand)]
 enum FactsCommand {
-    /// Withdraw a fact; the plan is updated
+    /// Withdraw a fact; the plan is redrafted and asks for approval
     Withdraw {
         /// Its number in the list
         fact: u32,
     },
-    /// State a fact in other words; the plan is updated
+    /// Correct a fact; the plan is redrafted and asks for approval
     Correct {
         /// Its number in the list
         fact: u32,

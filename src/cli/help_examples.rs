@@ -7,30 +7,28 @@ pub(super) struct CommandExample {
     pub effect: &'static str,
 }
 
-/// The examples of a command such as `sessions`, and of the commands below it; all of them for an empty path. Arguments
-/// may stand between the words of the path, as in `facts last withdraw 2`.
+/// The examples of a command such as `sessions`, and of the commands below it; all of them for an empty path.
 pub(super) fn examples_of(path: &[String]) -> Vec<CommandExample> {
-    let is_of_path = |line: &str| {
-        let mut words = line.split(' ').skip(1);
-        match path.split_first() {
-            None => true,
-            Some((first, rest)) => {
-                words.next() == Some(first)
-                    && rest.iter().all(|word| words.any(|other| other == word))
-            }
-        }
-    };
     EXAMPLES
         .iter()
-        .filter(|(line, _)| is_of_path(line))
+        .filter(|(line, _)| is_example_of(line, path))
         .map(|&(line, effect)| CommandExample { line, effect })
         .collect()
+}
+
+fn is_example_of(line: &str, path: &[String]) -> bool {
+    let mut words: Vec<&str> = line.split(' ').skip(1).collect();
+    // What a session's facts are told stands behind the session.
+    if words.first() == Some(&"facts") && words.len() > 2 {
+        words.remove(1);
+    }
+    words.len() >= path.len() && words.iter().zip(path).all(|(word, name)| word == name)
 }
 
 #[rustfmt::skip]
 const EXAMPLES: &[(&str, &str)] = &[
     ("planwright plan 'learn Rust, 5 hours a week'", "plan a goal on the screen"),
-    ("planwright plan 'plan a team offsite' --headless", "print the plan and what it asks"),
+    ("planwright plan 'plan a team offsite' --headless --yes", "accept the defaults, print the plan"),
     ("planwright run plan.toml", "approve it, run it, watch it"),
     ("planwright run plan.toml --headless --yes", "run it without asking"),
     ("planwright run plan.toml test --jobs 4", "run `test` and what it needs"),
@@ -38,18 +36,18 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("planwright resume last", "continue the last session"),
     ("planwright resume last --retry failed", "run its failed tasks again"),
     ("planwright attach last", "follow and control the last run"),
-    ("planwright attach 7c40 --plain", "the same in lines of text"),
+    ("planwright attach 7c40 --plain", "follow a run in lines of text"),
     ("planwright logs last build", "print the output of `build`"),
     ("planwright logs last -f", "follow the output of all tasks"),
     ("planwright logs last --failed", "print the output of failed tasks"),
     ("planwright ps", "list the runs in progress"),
-    ("planwright ps --json", "the same as JSON"),
+    ("planwright ps --json", "list them as JSON"),
     ("planwright stop last", "stop the last run"),
     ("planwright stop last build", "stop one task of it"),
     ("planwright retry last build", "run `build` again"),
-    ("planwright retry last build --with-dependents", "and what depends on it"),
+    ("planwright retry last build --with-dependents", "with all that depends on it"),
     ("planwright skip last deploy", "continue without `deploy`"),
-    ("planwright skip last deploy --with-dependents", "and what depends on it"),
+    ("planwright skip last deploy --with-dependents", "with all that depends on it"),
     ("planwright replay last", "look back at the last run"),
     ("planwright replay last --at 120", "start at event 120"),
     ("planwright sessions list", "list all plans and runs"),
@@ -65,9 +63,9 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("planwright sessions bookmark last 120 'here'", "bookmark an event"),
     ("planwright sessions bookmark last", "list the bookmarks"),
     ("planwright sessions rm 7c40", "delete a session, asks first"),
-    ("planwright sessions rm 7c40 --vacuum", "and return its space"),
+    ("planwright sessions rm 7c40 --vacuum", "delete it and free disk space"),
     ("planwright sessions prune --older-than 6mo", "delete old sessions"),
-    ("planwright sessions prune --older-than 30d --yes", "without asking"),
+    ("planwright sessions prune --older-than 30d --yes", "delete them without asking"),
     ("planwright check plan.toml", "find mistakes in a plan file"),
     ("planwright check --explain G111", "explain a rule"),
     ("planwright graph plan.toml", "draw a plan file"),
@@ -75,17 +73,17 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("planwright tools list", "list the tools of agents"),
     ("planwright tools list --task 'fix a test'", "with their scores for a task"),
     ("planwright tools show file.read", "arguments and profile of a tool"),
-    ("planwright tools show grep --task 'find a name'", "and its score"),
+    ("planwright tools show grep --task 'find a name'", "show its score"),
     ("planwright tools stats", "how often the tools succeeded"),
-    ("planwright tools stats --json", "the same as JSON"),
+    ("planwright tools stats --json", "print that as JSON"),
     ("planwright tools call file.read '{\"path\": \"a.txt\"}'", "call a tool"),
     ("planwright tools call git.status", "call a tool without arguments"),
     ("planwright tools trust mcp.files", "approve the tools of a server"),
     ("planwright tools trust mcp.files.read", "approve one tool"),
     ("planwright tools rules", "list your permission rules"),
-    ("planwright tools rules list", "the same"),
+    ("planwright tools rules list", "list your permission rules"),
     ("planwright tools rules revoke 2", "revoke a rule"),
-    ("planwright tools rules revoke 2 --yes", "without asking"),
+    ("planwright tools rules revoke 2 --yes", "revoke it without asking"),
     ("planwright export last --format ics -o plan.ics", "the schedule for a calendar"),
     ("planwright export last --format html -o run.html", "a page with graph and trace"),
     ("planwright import run.jsonl.zst", "import an exported session"),
@@ -93,17 +91,17 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("planwright fork last --at 120", "a new session from event 120"),
     ("planwright fork last --plan changed.toml", "continue with a changed plan"),
     ("planwright diff 7c40 last", "compare two sessions"),
-    ("planwright diff 7c40 last --all", "list every task"),
+    ("planwright diff 7c40 last --all", "compare and list every task"),
     ("planwright config show", "every setting and where it comes from"),
-    ("planwright config show --json", "the same as JSON"),
+    ("planwright config show --json", "print the settings as JSON"),
     ("planwright config path", "where the config file is"),
-    ("planwright config path --config work.toml", "that of another file"),
+    ("planwright config path --config work.toml", "check another file"),
     ("planwright config init", "write a config file with explanations"),
-    ("planwright config init --print", "print it instead"),
+    ("planwright config init --print", "print the file instead"),
     ("planwright config set theme light", "change a setting"),
     ("planwright config set me.hours 'evenings and Saturdays'", "state your hours"),
     ("planwright config trust", "trust the project's settings"),
-    ("planwright config trust --workspace ../shop", "those of another project"),
+    ("planwright config trust --workspace ../shop", "trust another project"),
     ("planwright doctor", "check terminal, store, models, sandbox"),
     ("planwright doctor --live", "call the model as well"),
     ("planwright doctor --report", "write a file for a bug report"),
@@ -113,29 +111,29 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("planwright facts last correct 2 '100 guests'", "correct a fact"),
     ("planwright facts last correct 1 'by 20 June'", "correct a date"),
     ("planwright today", "list what is due today"),
-    ("planwright today --json", "the same as JSON"),
+    ("planwright today --json", "print what is due as JSON"),
     ("planwright today done 1", "mark a task as done"),
-    ("planwright today done 1 --note 'valid until 2028'", "with a note"),
+    ("planwright today done 1 --note 'valid until 2028'", "add a note to it"),
     ("planwright today skip 2", "skip a task"),
-    ("planwright today skip book-hall", "skip it by its id"),
+    ("planwright today skip book-hall", "skip a task by its id"),
     ("planwright today move 1 'fri 9:00'", "move a task to another time"),
-    ("planwright today move 1 tomorrow", "move it to tomorrow"),
+    ("planwright today move 1 tomorrow", "move a task to tomorrow"),
     ("planwright today catch-up", "show the ways out of a late plan"),
     ("planwright today catch-up --way move", "move late tasks"),
-    ("planwright today start 1", "open its plan and resume its run"),
-    ("planwright today start 7c40/sign", "a task of a session"),
+    ("planwright today start 1", "open a task's plan, resume its run"),
+    ("planwright today start 7c40/sign", "start a task of a session"),
     ("planwright demo", "watch a recorded run"),
     ("planwright demo --run", "run the plan of the demo"),
     ("planwright answer last next approve", "answer what waits longest"),
     ("planwright answer last q2 'allow once'", "answer a certain request"),
     ("planwright template list", "list the kinds of plan"),
-    ("planwright template list --json", "the same as JSON"),
+    ("planwright template list --json", "print the kinds as JSON"),
     ("planwright template show team_offsite", "phases and tasks of a kind"),
-    ("planwright template show wedding", "those of another kind"),
+    ("planwright template show wedding", "show the kind `wedding`"),
     ("planwright template save last our_release", "keep a plan as a kind"),
-    ("planwright template save last our_release --force", "replace that kind"),
+    ("planwright template save last our_release --force", "replace a kind"),
     ("planwright message last port 'keep the old API'", "write to an agent"),
-    ("planwright message last port 'stop' --interrupt", "interrupt its turn"),
+    ("planwright message last port 'stop' --interrupt", "interrupt an agent"),
     ("planwright changes last", "list what agents changed"),
     ("planwright changes last --undo port", "undo the changes of a task"),
     ("planwright comment last 12 'too late'", "comment on line 12"),
@@ -145,21 +143,21 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("planwright hook install claude", "add the hook to Claude Code"),
     ("planwright hook install codex --only plans", "ask here about plans only"),
     ("planwright hook uninstall claude", "remove the hook"),
-    ("planwright hook uninstall claude --project", "from the project's settings"),
+    ("planwright hook uninstall claude --project", "remove it from the project"),
     ("planwright agents list", "list the agents that are installed"),
-    ("planwright agents list --json", "the same as JSON"),
+    ("planwright agents list --json", "print the agents as JSON"),
     ("planwright agents probe claude", "test an agent"),
-    ("planwright agents probe codex --prompt 'run ls'", "with a prompt of your own"),
+    ("planwright agents probe codex --prompt 'run ls'", "test it with a prompt"),
     ("planwright agents on claude", "let plans give tasks to an agent"),
-    ("planwright agents on claude --default", "and code tasks by default"),
-    ("planwright agents off claude", "no longer give it tasks"),
-    ("planwright agents off codex", "nor this one"),
+    ("planwright agents on claude --default", "give it code tasks by default"),
+    ("planwright agents off claude", "stop giving tasks to Claude Code"),
+    ("planwright agents off codex", "stop giving tasks to Codex"),
     ("planwright executors list", "list the places where commands can run"),
-    ("planwright executors list --json", "the same as JSON"),
+    ("planwright executors list --json", "print them as JSON"),
     ("planwright executors probe build", "run a harmless command there"),
-    ("planwright executors probe --timeout 5", "test all of them"),
+    ("planwright executors probe --timeout 5", "test all, 5 seconds each"),
     ("planwright themes", "list the themes"),
-    ("planwright themes --json", "the same as JSON"),
+    ("planwright themes --json", "print them as JSON"),
     ("planwright completions bash", "print completions for bash"),
     ("planwright completions zsh", "print completions for zsh"),
     ("planwright man", "print the man page"),

@@ -14,7 +14,7 @@ pub(crate) struct McpArgs {
     /// Serve over HTTP on this machine at this port instead of standard input and output; 0 picks a free port
     #[arg(long, value_name = "PORT")]
     http: Option<u16>,
-    /// The token that clients must send; without one it is made and printed
+    /// The token that clients must send; generated and printed if not given
     #[arg(
         long,
         value_name = "TOKEN",

@@ -78,9 +78,9 @@ pub(crate) enum CliCommand {
     Run(DeferredArgs<run::RunArgs>),
     /// Resume a session after a quit or a crash
     Resume(DeferredArgs<resume::ResumeArgs>),
-    /// Follow and control a run of another process
+    /// Follow and control a run that is in progress elsewhere
     Attach(DeferredArgs<attach::AttachArgs>),
-    /// Print what tasks printed
+    /// Print the output of tasks
     Logs(DeferredArgs<logs::LogsArgs>),
     /// List the runs in progress
     Ps(DeferredArgs<control::PsArgs>),
@@ -90,21 +90,21 @@ pub(crate) enum CliCommand {
     Retry(DeferredArgs<control::TaskControlArgs>),
     /// Skip a task
     Skip(DeferredArgs<control::TaskControlArgs>),
-    /// Look back at a saved run step by step; runs nothing
+    /// Step through a saved run (read-only)
     Replay(DeferredArgs<replay::ReplayArgs>),
     /// List saved sessions, or show one
     Sessions(DeferredArgs<sessions::SessionsArgs>),
-    /// Find mistakes in a plan file and schedule it
+    /// Validate a plan file and show its schedule
     Check(DeferredArgs<check::CheckArgs>),
     /// Draw a plan as a graph
     Graph(DeferredArgs<graph::GraphArgs>),
-    /// List, show and call the tools of agents; permission rules
+    /// List, inspect and call agent tools; manage permission rules
     Tools(DeferredArgs<tools::ToolsArgs>),
     /// Export a session for other programs or people
     Export(DeferredArgs<export::ExportArgs>),
-    /// Import an export or another program's transcript; runs nothing
+    /// Import an export or another program's transcript (read-only)
     Import(DeferredArgs<import::ImportArgs>),
-    /// Start a new session from a moment of another
+    /// Start a new session from any point in another session
     Fork(DeferredArgs<fork::ForkArgs>),
     /// Compare two sessions
     Diff(DeferredArgs<diff::DiffArgs>),
@@ -112,7 +112,7 @@ pub(crate) enum CliCommand {
     Config(DeferredArgs<config::ConfigArgs>),
     /// Check the environment and suggest fixes
     Doctor(DeferredArgs<doctor::DoctorArgs>),
-    /// List what you stated about a plan; correct or withdraw it
+    /// List, correct or withdraw what Planwright read from your goal
     Facts(DeferredArgs<facts::FactsArgs>),
     /// Show what is due today in all active plans
     Today(DeferredArgs<today::TodayArgs>),
@@ -120,22 +120,22 @@ pub(crate) enum CliCommand {
     Demo(DeferredArgs<demo::DemoArgs>),
     /// Answer an open request of a session from another terminal
     Answer(DeferredArgs<answer::AnswerArgs>),
-    /// List and show kinds of plan, or keep a plan as one
+    /// List kinds of plan, show one, or save a plan as a new kind
     Template(DeferredArgs<template::TemplateArgs>),
     /// Write to the agent that works on a task
     Message(DeferredArgs<message::MessageArgs>),
-    /// List what agents changed, or undo it
+    /// List file changes made by agents, or undo them
     Changes(DeferredArgs<changes::ChangesArgs>),
-    /// Comment on a row or a line of a plan that an agent submitted
+    /// Comment on a plan that an agent submitted
     Comment(DeferredArgs<comment::CommentArgs>),
-    /// Serve the approval desk to agents that speak MCP
+    /// Run an MCP server through which agents submit plans for approval
     #[cfg(feature = "mcp")]
     Mcp(DeferredArgs<mcp::McpArgs>),
-    /// Decide here what coding agents ask through their hooks
+    /// Answer what coding agents ask through their hooks in Planwright
     Hook(DeferredArgs<hook::HookArgs>),
     /// List and test your own coding agents; turn them on or off
     Agents(DeferredArgs<agents::AgentsArgs>),
-    /// List and test other places for commands, such as ssh hosts
+    /// List and test the hosts and containers that run commands
     Executors(DeferredArgs<executors::ExecutorsArgs>),
     /// List the themes
     Themes,

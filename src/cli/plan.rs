@@ -57,7 +57,7 @@ enum PlanFormat {
     /// A Mermaid Gantt chart
     Gantt,
     Dot,
-    /// iCalendar, one event a block
+    /// iCalendar, one event per block
     Ics,
 }
 
@@ -142,12 +142,42 @@ pub(super) fn nearest_command(words: &[String]) -> Option<(&str, String)> {
     if word.contains(char::is_whitespace) || !bare.all(|next| is_command_argument(next)) {
         return None;
     }
+    if Path::new(word).is_file() && is_command_argument(word) {
+        return Some((word, format!("run {word}")));
+    }
+    if let Some((_, near)) = USUAL_COMMANDS.iter().find(|(usual, _)| *usual == word) {
+        return Some((word, (*near).to_owned()));
+    }
     let command = super::Cli::command();
     let names: Vec<String> =
         command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
     let near = planwright_text::nearest_name(word, names.iter().map(String::as_str))?;
     Some((word, near.to_owned()))
 }
+
+/// What other programs call our commands. A goal of one such word is hardly meant.
+const USUAL_COMMANDS: &[(&str, &str)] = &[
+    ("delete", "sessions rm"),
+    ("history", "sessions list"),
+    ("init", "config init"),
+    ("list", "sessions list"),
+    ("log", "logs"),
+    ("ls", "sessions list"),
+    ("new", "plan"),
+    ("open", "replay"),
+    ("remove", "sessions rm"),
+    ("rm", "sessions rm"),
+    ("settings", "config show"),
+    ("show", "sessions show"),
+    ("start", "run"),
+    ("status", "ps"),
+    ("tasks", "today"),
+    ("update", "doctor"),
+    ("validate", "check"),
+    ("verify", "sessions verify"),
+    ("version", "--version"),
+    ("view", "replay"),
+];
 
 /// Whether a word is what commands take and sentences do not have: a session or a file.
 fn is_command_argument(word: &str) -> bool {
@@ -163,10 +193,13 @@ pub(super) fn unknown_command_error(words: &[String]) -> anyhow::Error {
             .with_remedy("planwright --help lists them")
             .into();
     };
-    CliProblem::usage(format!("there is no command `{word}`"))
-        .with_remedy(format!(
-            "did you mean `planwright {near}`? To plan that as a goal: planwright plan {word}"
-        ))
+    let (what, remedy) = if Path::new(word).is_file() {
+        (format!("`{word}` is a file"), format!("run it with `planwright {near}`."))
+    } else {
+        (format!("there is no command `{word}`"), format!("did you mean `planwright {near}`?"))
+    };
+    CliProblem::usage(what)
+        .with_remedy(format!("{remedy} To plan that as a goal: planwright plan {word}"))
         .into()
 }
 

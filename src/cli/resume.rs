@@ -20,10 +20,10 @@ pub(crate) struct ResumeArgs {
     /// Run in another directory from now on
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// What to do about calls whose outcome is not known
+    /// What to do about commands whose outcome is unknown
     #[arg(long, value_name = "ANSWER")]
     in_doubt: Option<InDoubtArg>,
-    /// Change the rest of the plan to that of a file; what is done stays done, and approval is asked again
+    /// Replace the remaining tasks with those of a plan file; asks for approval again
     #[arg(long, value_name = "PLAN-FILE")]
     plan: Option<PathBuf>,
     /// Run failed tasks again

@@ -49,7 +49,7 @@ pub(crate) struct RunArgs {
     /// Run this task and what it depends on, without what comes after
     #[arg(long, value_name = "TASK")]
     until: Option<String>,
-    /// Run only the tasks that failed or were skipped because of that when this file was last run
+    /// Run only the tasks that failed or were skipped in the last run of this file
     #[arg(long, conflicts_with_all = ["from", "until", "tag"])]
     only_failed: bool,
     /// Run commands with `cache` although nothing they depend on has changed
@@ -58,10 +58,10 @@ pub(crate) struct RunArgs {
     /// Directory the tasks run in [default: the current one]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// Where no task states a dependency, add those that the descriptions suggest; the card lists them
+    /// Infer dependencies from task descriptions if the file has none; they are listed before you approve
     #[arg(long)]
     infer: bool,
-    /// Run although some dependencies name tasks that are not there
+    /// Ignore dependencies on tasks that don't exist
     #[arg(long)]
     allow_missing: bool,
     /// Run it in the background, in a process of its own, and print the id of its session

@@ -19,7 +19,7 @@ use planwright_text::units;
 #[derive(Debug, Args)]
 pub(crate) struct TemplateArgs {
     #[command(subcommand)]
-    command: TemplateCommand,
+    command: Option<TemplateCommand>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -37,7 +37,7 @@ enum TemplateCommand {
         session: String,
         /// The name of the new kind: letters, digits and _
         name: String,
-        /// What it is called in questions, such as "our summer party"
+        /// Name used in questions, such as "our summer party"
         #[arg(long)]
         label: Option<String>,
         /// Replace a kind of yours that has this name
@@ -51,7 +51,7 @@ pub(super) fn execute_template(
     args: &TemplateArgs,
 ) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
-    match &args.command {
+    match args.command.as_ref().unwrap_or(&TemplateCommand::List) {
         TemplateCommand::List => list_kinds(shared, &app.load_library()?),
         TemplateCommand::Show { name } => {
             let library = app.load_library()?;

@@ -85,16 +85,16 @@ enum SessionsCommand {
         /// The sessions: their ids, or unique prefixes
         #[arg(required = true)]
         sessions: Vec<String>,
-        /// Also return the space to the file system
+        /// Also free the disk space
         #[arg(long)]
         vacuum: bool,
     },
-    /// Delete sessions that were not used for a long time
+    /// Delete old sessions
     Prune {
         /// How long, such as 30d, 8w or 6mo
         #[arg(long, value_name = "AGE")]
         older_than: String,
-        /// Also return the space to the file system
+        /// Also free the disk space
         #[arg(long)]
         vacuum: bool,
     },

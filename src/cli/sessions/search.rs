@@ -29,7 +29,7 @@ pub(super) struct SessionSearchArgs {
     /// Calls of this tool
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
-    /// Steps of this part of an agent's loop
+    /// Steps of this phase of an agent's work
     #[arg(long, value_name = "ROLE")]
     role: Option<RoleArg>,
     /// Only steps that succeeded, or that failed

@@ -42,7 +42,11 @@ pub fn prune_missing(tasks: &mut [TaskNode]) -> Vec<NormalizationChange> {
     }
     report.extend(missing.iter().enumerate().map(|(position, (index, link))| {
         let near = (position < SUGGESTIONS)
-            .then(|| nearest_name(link.task.as_str(), tasks.iter().map(|task| task.id.as_str())))
+            .then(|| {
+                // A link to the task itself would be no repair.
+                let others = tasks.iter().filter(|task| task.id != tasks[*index].id);
+                nearest_name(link.task.as_str(), others.map(|task| task.id.as_str()))
+            })
             .flatten();
         NormalizationChange {
             code: "dependency_missing".to_owned(),
