@@ -639,7 +639,10 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
     for (id, row) in state.tasks.iter() {
         if row.status == TaskStatus::Yours {
             let title = state.title_by_id(id);
-            let yours = format!("{title} is yours to do. Then run: planwright today done {id}");
+            let short = session.short_id();
+            let yours = format!(
+                "{title} is yours to do. When it is done: planwright today done {short}/{id}"
+            );
             lines.push(text::clean_line(&yours).into_owned());
         }
     }

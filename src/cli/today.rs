@@ -79,6 +79,18 @@ enum TodayCommand {
     },
 }
 
+impl TodayCommand {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Done { .. } => "done",
+            Self::Skip { .. } => "skip",
+            Self::Move { .. } => "move",
+            Self::CatchUp { .. } => "catch-up",
+            Self::Start { .. } => "start",
+        }
+    }
+}
+
 pub(super) fn execute_today(shared: &SharedArgs, args: &TodayArgs) -> anyhow::Result<CliExit> {
     let Some(what) = &args.what else { return print_due(shared) };
     require_person("decide about your tasks")?;
@@ -94,7 +106,7 @@ pub(super) fn execute_today(shared: &SharedArgs, args: &TodayArgs) -> anyhow::Re
     else {
         return Ok(CliExit::Success);
     };
-    let item = pick_item(&app, now, &zone, item)?;
+    let item = pick_item(&app, now, &zone, item, what)?;
     let store = app.open_store()?;
     let settle = |done: bool, note: Option<String>| Command::MarkTask {
         task: item.due.task.clone(),
@@ -205,7 +217,13 @@ fn send_and_report(
 }
 
 /// What is due by that name or number. By name, what comes later may be settled sooner.
-fn pick_item(app: &App, now: Timestamp, zone: &TimeZone, name: &str) -> anyhow::Result<TodayItem> {
+fn pick_item(
+    app: &App,
+    now: Timestamp,
+    zone: &TimeZone,
+    name: &str,
+    what: &TodayCommand,
+) -> anyhow::Result<TodayItem> {
     let due = DueList::load(app, now, zone)?;
     if let Some(item) = find_item(&due.items, name)? {
         return Ok(item.clone());
@@ -220,9 +238,11 @@ fn pick_item(app: &App, now: Timestamp, zone: &TimeZone, name: &str) -> anyhow::
         (true, Some(next)) => {
             let line = next_item_line(next, &now.to_zoned(zone.clone()));
             CliProblem::usage(format!("Nothing is due today. {line}")).with_remedy(format!(
-                "to finish that one early: planwright today done {}/{}",
+                "to do so before that: planwright today {} {}/{}{}",
+                what.name(),
                 next.session.short_id(),
-                next.due.task
+                next.due.task,
+                if matches!(what, TodayCommand::Move { .. }) { " WHEN" } else { "" }
             ))
         }
         (true, None) => CliProblem::usage("Nothing is due today, and no plan has a next task")
