@@ -12,7 +12,7 @@ use planwright_model::request::RequestDetail;
 use planwright_model::requests::{CandidateComparison, TriedCandidate, candidate_choice_request};
 use planwright_model::{
     CallId, Category, ChangeProposal, ExecutionFailure, Request, RequestId, RequestKind, RunKind,
-    TaskId,
+    SkipReason, TaskId,
 };
 use planwright_state::{TaskStatus, TaskWorktree};
 
@@ -27,6 +27,26 @@ impl Driver {
             && !row.status.is_settled()
             && self.state.agents.picked(pick).is_none();
         waits.then(|| pick.clone())
+    }
+
+    /// Why all tries at a task were skipped, if they were: then the task is skipped as well, and has not failed.
+    pub(super) fn skip_reason_of_tries(&self, task: usize) -> Option<SkipReason> {
+        self.task_node(task).filter(|node| node.run.is_pick())?;
+        let tries = self.state.candidates(self.state.tasks.id(task));
+        let reason = |task| match self.state.tasks.row(task).status {
+            TaskStatus::Skipped(reason) => Some(reason),
+            _ => None,
+        };
+        let reasons: Option<Vec<SkipReason>> = tries.map(reason).collect();
+        reasons?.first().copied()
+    }
+
+    /// Whether a task is a try at one that needs no result any more: it was skipped, or another result was picked. What
+    /// such a try changed is for the person to decide, whatever the policy is.
+    pub(super) fn is_needless_try(&self, task: &TaskId) -> bool {
+        let node = self.state.tasks.position(task).and_then(|task| self.task_node(task));
+        node.is_some_and(|node| node.run.candidate_of().is_some())
+            && self.waiting_pick(task).is_none()
     }
 
     /// A try is over with its changes in its copy. One that changed nothing gives its copy up.

@@ -146,7 +146,7 @@ impl Driver {
             self.conclude_task(call);
             return ReviewProgress::Over { elapsed_ms: copy.elapsed_ms };
         }
-        if self.may_apply_alone(id, copy) {
+        if self.may_apply_alone(id, copy) && !self.is_needless_try(id) {
             self.record(WorktreeEvent::ApplyRequested { task: id.clone(), by: None });
             self.start_apply(id);
         } else {
