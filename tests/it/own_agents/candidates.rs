@@ -134,6 +134,9 @@ fn one_of_two_results_is_picked_and_the_other_is_given_up() {
     );
     assert_eq!(agents.copies(), 0);
     assert_eq!((agents.prompts("first").len(), agents.prompts("second").len()), (1, 1));
+    let ended = agents.env.bodies("task", "completed");
+    let pick = ended.iter().find(|body| body["task"] == "t").unwrap();
+    assert_eq!(pick["elapsed_ms"], 1, "waiting for the person is no work");
     agents.env.require_intact_store();
 }
 
@@ -329,11 +332,17 @@ fn a_picked_result_that_conflicts_goes_back_to_its_agent() {
     assert_eq!(code, 3, "{told}");
     assert!(told.contains("Conflict with your workspace"), "{told}");
     assert_eq!(agents.env.written("a.txt"), "mine\n", "nothing is half applied");
-    agents.script("second", &writes("mine and three"));
+    let claims = json!({ "loads": true, "prompts": [[{ "say": "It is merged." }]] });
+    agents.script("second", &claims);
     let (code, told) = agents.answer("let the agent merge");
     assert_eq!(code, 3, "{told}");
+    assert!(told.contains("a.txt still has conflict markers"), "a claim is no merge: {told}");
+    agents.script("second", &writes("mine and three"));
+    let (code, told) = agents.answer("request changes: merge it");
+    assert_eq!(code, 3, "{told}");
     assert!(told.contains("Use these changes?") && told.contains("+mine and three"), "{told}");
-    assert_eq!((agents.prompts("first").len(), agents.prompts("second").len()), (1, 2));
+    assert!(!told.contains("conflict markers"), "{told}");
+    assert_eq!((agents.prompts("first").len(), agents.prompts("second").len()), (1, 3));
     let (code, told) = agents.answer("apply");
     assert_eq!(code, 0, "{told}");
     assert_eq!(agents.env.written("a.txt"), "mine and three\n");

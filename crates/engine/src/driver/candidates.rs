@@ -9,7 +9,9 @@ use crate::controller::candidates::{can_be_picked, pick_events};
 use crate::worktree_runner::WorktreeAction;
 use planwright_model::event::{ApprovalEvent, CallOutcome, DiscardCause, WorktreeEvent};
 use planwright_model::request::RequestDetail;
-use planwright_model::requests::{CandidateComparison, TriedCandidate, candidate_choice_request};
+use planwright_model::requests::{
+    CandidateComparison, TriedCandidate, candidate_choice_request, files_with_conflict_markers,
+};
 use planwright_model::{
     CallId, Category, ChangeProposal, ExecutionFailure, Request, RequestId, RequestKind, RunKind,
     SkipReason, TaskId,
@@ -133,7 +135,9 @@ impl Driver {
         let mut met = finished.iter().filter(meets);
         let (Some(only), None) = (met.next(), met.next()) else { return None };
         let copy = self.state.worktrees.get(only)?;
-        (has_criteria && self.may_apply_alone(only, copy)).then_some(*only)
+        let diffs = self.reviews.get(*only).map(Vec::as_slice).unwrap_or_default();
+        let is_merged = files_with_conflict_markers(diffs).is_empty();
+        (has_criteria && is_merged && self.may_apply_alone(only, copy)).then_some(*only)
     }
 
     fn pick_by_policy(&mut self, call: &CallId, candidate: &TaskId) -> ReviewProgress {
