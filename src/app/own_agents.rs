@@ -106,7 +106,8 @@ impl App {
         for known in KnownAgent::all() {
             let name = known.product.as_str();
             let is_on = listed.iter().any(|agent| agent.name == name);
-            if !is_on && on_path(known.program) {
+            let own_adapter = || known.command.first().is_some_and(|program| on_path(program));
+            if !is_on && (on_path(known.program) || own_adapter()) {
                 let agent = own_agent(name, &OwnAgentConfig::default(), &tests);
                 listed.push(listed_agent(&agent, false, &tests));
             }

@@ -108,6 +108,10 @@ fn add_risks(roadmap: &Roadmap, lines: &mut Vec<String>) {
     lines.extend(root.risks.iter().map(|risk| format!("  {risk}")));
 }
 
+/// Cells of an id and of a title in the outline.
+const ID: usize = 7;
+const TITLE: usize = 54;
+
 fn add_branch(
     tree: &NodeTree<'_>,
     id: &TaskId,
@@ -124,8 +128,11 @@ fn add_branch(
         None => units::format_planned(tree.total_minutes(id).into()),
     };
     let owner = node.other_owner().map(|name| format!("  {name}")).unwrap_or_default();
+    let cost = node.cost.as_ref().map(|cost| format!("  {cost}")).unwrap_or_default();
+    // A longer id takes its room from the title, so that the times stand below each other.
+    let title_width = TITLE.saturating_sub(node.id.as_str().chars().count().saturating_sub(ID));
     lines.push(format!(
-        "{indent}{mark}{:<7} {:<54} {minutes:>11}{owner}",
+        "{indent}{mark}{:<ID$} {:<title_width$} {minutes:>11}{owner}{cost}",
         node.id.as_str(),
         node.title
     ));
@@ -155,6 +162,9 @@ fn add_options(
     by_model: bool,
     lines: &mut Vec<String>,
 ) {
+    if roadmap.options_tried.is_empty() {
+        return;
+    }
     // A model's figures are its own; the dates below say how long its choice takes.
     let planned = schedule.and_then(planned_weeks).filter(|_| !by_model);
     let estimated = roadmap.chosen_option().map(|option| option.span_weeks);

@@ -66,6 +66,8 @@ pub(super) struct AgentPortView {
     gate: Option<GateDecision>,
     /// Tasks whose agent is to stop what it does and read a message.
     interrupted: BTreeSet<TaskId>,
+    /// Tasks that work in a copy of the workspace.
+    copies: BTreeSet<TaskId>,
 }
 
 /// The agents' end.
@@ -113,6 +115,7 @@ impl AgentPortReceiver {
             foreign: state.session.foreign,
             gate: state.planning.gate.clone(),
             interrupted: interrupted_tasks(state),
+            copies: state.worktrees.pending_tasks().cloned().collect(),
         };
         let count = view.interrupted.len();
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = view;
@@ -214,7 +217,8 @@ impl AgentPort {
 
     /// Puts a question to the person. `None` when nobody can answer any more.
     pub async fn ask_person(&self, request: Request) -> Option<Answer> {
-        let _wait = request.task.as_ref().map(|task| self.waits.begin(task));
+        let plan = self.current_view().plan.map(|revision| Arc::clone(&revision.plan));
+        let _waits = request.task.as_ref().map(|task| self.waits.begin(task, plan.as_deref()));
         let (answered, answer) = oneshot::channel();
         self.sender.send(AgentPortMessage::Ask(Box::new(request), answered)).ok()?;
         answer.await.ok()
@@ -307,6 +311,11 @@ fn repeat_class(repeat: RepeatKind) -> RepeatClass {
     }
 }
 
+/// Whether a task, or the one that it is a part of, works in a copy.
+fn works_in_copy(task: &TaskId, copies: &BTreeSet<TaskId>) -> bool {
+    task.find_owner(|id| copies.iter().find(|copy| copy.as_str() == id)).is_some()
+}
+
 /// What the person is asked about a call; the driver numbers it.
 fn tool_call_request(ask: &PermissionRequest, view: &AgentPortView) -> Request {
     let resolved = &ask.resolved;
@@ -327,6 +336,7 @@ fn tool_call_request(ask: &PermissionRequest, view: &AgentPortView) -> Request {
         is_foreign: resolved.pin.is_some(),
         has_network: resolved.effect == ToolEffect::ExecuteNetwork,
         asked_by: ask.asked_by.as_deref(),
+        in_copy: ask.asked_by.is_some() || works_in_copy(&ask.call.task, &view.copies),
         input: ask.asked_by.as_ref().map(|_| {
             Digest::from_json(&serde_json::json!([ask.tool, resolved.args, resolved.preview]))
         }),

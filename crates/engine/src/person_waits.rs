@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use planwright_model::TaskId;
+use planwright_model::{Plan, TaskId};
 
 /// The waits of a task so far. Questions that are open at once count once.
 #[derive(Debug, Default)]
@@ -25,8 +25,14 @@ impl PersonWaits {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a wait of a task; it ends when the guard goes.
-    pub(crate) fn begin(&self, task: &TaskId) -> PersonWait {
+    /// Begins a wait of a task, and of the task of the plan that it is a part of. It ends when the guards go.
+    pub(crate) fn begin(&self, task: &TaskId, plan: Option<&Plan>) -> [Option<PersonWait>; 2] {
+        let find = |id: &str| plan?.tasks.iter().find(|node| node.id.as_str() == id);
+        let owner = task.find_owner(find).filter(|owner| owner.id != *task);
+        [Some(self.begin_one(task)), owner.map(|owner| self.begin_one(&owner.id))]
+    }
+
+    fn begin_one(&self, task: &TaskId) -> PersonWait {
         let mut all = self.lock();
         let waits = all.entry(task.clone()).or_default();
         waits.open += 1;
@@ -65,6 +71,7 @@ impl Drop for PersonWait {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use planwright_model::TaskNode;
 
     const fn seconds(count: u64) -> Duration {
         Duration::from_secs(count)
@@ -73,9 +80,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn waits_count_once_however_many_questions_are_open() {
         let (waits, task) = (PersonWaits::default(), TaskId::from("t"));
-        let first = waits.begin(&task);
+        let first = waits.begin(&task, None);
         tokio::time::advance(seconds(5)).await;
-        let second = waits.begin(&task);
+        let second = waits.begin(&task, None);
         tokio::time::advance(seconds(5)).await;
         drop(first);
         assert_eq!(waits.total(&task), seconds(10), "one question is open still");
@@ -84,5 +91,18 @@ mod tests {
         tokio::time::advance(seconds(1)).await;
         assert_eq!(waits.total(&task), seconds(15));
         assert_eq!(waits.total(&TaskId::from("other")), Duration::ZERO);
+    }
+    #[tokio::test(start_paused = true)]
+    async fn a_task_waits_while_a_part_of_it_does_and_no_other_task_does() {
+        let waits = PersonWaits::default();
+        let tasks = ["a", "a.1", "b"].map(|id| TaskNode::new(id, "A task"));
+        let plan = Plan { tasks: tasks.to_vec(), ..Plan::default() };
+        let total = |id: &str| waits.total(&TaskId::from(id));
+        let part = waits.begin(&TaskId::from("b.2"), Some(&plan));
+        let dotted = waits.begin(&TaskId::from("a.1"), Some(&plan));
+        tokio::time::advance(seconds(5)).await;
+        drop((part, dotted));
+        assert_eq!([total("b.2"), total("b"), total("a.1")], [seconds(5); 3]);
+        assert_eq!(total("a"), Duration::ZERO, "a dotted task of the plan is a task of its own");
     }
 }

@@ -114,6 +114,11 @@ impl WorktreeSlice {
         self.get(task).filter(|copy| copy.is_pending())
     }
 
+    /// The tasks that work in a copy or whose changes wait.
+    pub fn pending_tasks(&self) -> impl Iterator<Item = &TaskId> {
+        self.0.iter().filter(|(_, copy)| copy.is_pending()).map(|(task, _)| task)
+    }
+
     /// Whether what an earlier attempt of a task changed is gone.
     pub fn is_given_up(&self, task: &TaskId) -> bool {
         let gone = [WorktreePhase::Discarded, WorktreePhase::Undone];

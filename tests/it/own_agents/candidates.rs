@@ -50,6 +50,19 @@ impl TwoAgents {
         (code(&output), words(&output))
     }
 
+    /// Starts the program beside the test.
+    fn start(&self, args: &[&str]) -> std::process::Child {
+        let config = self.env.own();
+        std::process::Command::new(assert_cmd::cargo::cargo_bin("planwright"))
+            .args(AgentEnv::args(&config, "offline", args))
+            .env("PLANWRIGHT_DATA_DIR", self.env.place.data())
+            .current_dir(self.env.place.work())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
     fn run_plan(&self, more: &str) -> (i32, String) {
         let plan = self.plan(more);
         self.run(&["run", &plan, "--yes"])
@@ -121,6 +134,9 @@ fn one_of_two_results_is_picked_and_the_other_is_given_up() {
     );
     assert_eq!(agents.copies(), 0);
     assert_eq!((agents.prompts("first").len(), agents.prompts("second").len()), (1, 1));
+    let ended = agents.env.bodies("task", "completed");
+    let pick = ended.iter().find(|body| body["task"] == "t").unwrap();
+    assert_eq!(pick["elapsed_ms"], 1, "waiting for the person is no work");
     agents.env.require_intact_store();
 }
 
@@ -224,6 +240,49 @@ fn with_high_autonomy_the_only_result_that_meets_its_criteria_is_taken() {
 }
 
 #[test]
+fn a_task_whose_condition_is_false_is_skipped_with_its_tries() {
+    if cannot_confine() {
+        return;
+    }
+    let agents = TwoAgents::new(&writes("two"), &writes("three"));
+    let (code, told) = agents.run_plan("when = { if = \"env.NOBODY_SETS_THIS == 'x'\" }");
+    assert_eq!(code, 0, "{told}");
+    assert_eq!(agents.prompts("first").len() + agents.prompts("second").len(), 0);
+    let skipped = agents.env.bodies("task", "skipped");
+    let skipped: Vec<&str> = skipped.iter().filter_map(|body| body["task"].as_str()).collect();
+    assert_eq!(skipped, ["t.first", "t.second", "t"]);
+    assert!(agents.env.bodies("task", "failed").is_empty());
+    agents.env.require_intact_store();
+}
+
+#[test]
+fn tries_at_a_task_that_was_skipped_are_not_applied_by_the_policy() {
+    if cannot_confine() {
+        return;
+    }
+    let agents = TwoAgents::new(&json!({}), &json!({}));
+    for name in ["first", "second"] {
+        let go = agents.env.place.dir.path().join(name).join("go");
+        let waits = format!("until [ -e '{}' ]; do sleep 0.1; done", go.display());
+        let steps =
+            json!([{ "run": waits }, { "write": ["a.txt", "good\n"] }, { "say": "It is good." }]);
+        agents.script(name, &json!({ "prompts": [steps] }));
+    }
+    let plan = agents.plan(CHECK);
+    let mut child = agents.start(&["run", &plan, "--yes", "--policy", "autonomy=high"]);
+    wait_until(&mut child, || ["first", "second"].iter().all(|it| agents.prompts(it).len() == 1));
+    let (code, told) = agents.run(&["skip", "last", "t"]);
+    assert_eq!(code, 0, "{told}");
+    for name in ["first", "second"] {
+        std::fs::write(agents.env.place.dir.path().join(name).join("go"), "").unwrap();
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(3), "both changes wait for the person");
+    assert_eq!(agents.env.written("a.txt"), "one\n");
+    assert_eq!(agents.copies(), 2);
+    agents.env.require_intact_store();
+}
+
+#[test]
 fn a_kill_keeps_the_result_that_was_finished_and_the_question_that_was_open() {
     if cannot_confine() {
         return;
@@ -231,15 +290,7 @@ fn a_kill_keeps_the_result_that_was_finished_and_the_question_that_was_open() {
     let hangs = json!({ "loads": true, "prompts": [[{ "say": "I begin." }, { "hang": true }]] });
     let agents = TwoAgents::new(&writes("two"), &hangs);
     let plan = agents.plan("");
-    let config = agents.env.own();
-    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("planwright"))
-        .args(AgentEnv::args(&config, "offline", &["run", &plan, "--yes"]))
-        .env("PLANWRIGHT_DATA_DIR", agents.env.place.data())
-        .current_dir(agents.env.place.work())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = agents.start(&["run", &plan, "--yes"]);
     let is_done = |agents: &TwoAgents| {
         let output = agents.env.place.run(&["replay", "last", "--headless", "--json"]);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -281,11 +332,17 @@ fn a_picked_result_that_conflicts_goes_back_to_its_agent() {
     assert_eq!(code, 3, "{told}");
     assert!(told.contains("Conflict with your workspace"), "{told}");
     assert_eq!(agents.env.written("a.txt"), "mine\n", "nothing is half applied");
-    agents.script("second", &writes("mine and three"));
+    let claims = json!({ "loads": true, "prompts": [[{ "say": "It is merged." }]] });
+    agents.script("second", &claims);
     let (code, told) = agents.answer("let the agent merge");
     assert_eq!(code, 3, "{told}");
+    assert!(told.contains("a.txt still has conflict markers"), "a claim is no merge: {told}");
+    agents.script("second", &writes("mine and three"));
+    let (code, told) = agents.answer("request changes: merge it");
+    assert_eq!(code, 3, "{told}");
     assert!(told.contains("Use these changes?") && told.contains("+mine and three"), "{told}");
-    assert_eq!((agents.prompts("first").len(), agents.prompts("second").len()), (1, 2));
+    assert!(!told.contains("conflict markers"), "{told}");
+    assert_eq!((agents.prompts("first").len(), agents.prompts("second").len()), (1, 3));
     let (code, told) = agents.answer("apply");
     assert_eq!(code, 0, "{told}");
     assert_eq!(agents.env.written("a.txt"), "mine and three\n");

@@ -8,6 +8,10 @@ use tokio::time::Instant;
 use super::PersonChannel;
 use planwright_model::TaskId;
 
+/// How long it sleeps at least, so that a limit that is almost reached is not looked at without end while the person takes
+/// their time.
+const LEAST_SLEEP: Duration = Duration::from_millis(100);
+
 /// Counts from the begin of an attempt, without waits for the person.
 #[derive(Clone)]
 pub struct WorkClock {
@@ -38,7 +42,7 @@ impl WorkClock {
     /// Returns once so much time was worked, however long the person takes in between.
     pub async fn reach(&self, limit: Duration) {
         while let Some(left) = limit.checked_sub(self.worked()).filter(|left| !left.is_zero()) {
-            tokio::time::sleep(left).await;
+            tokio::time::sleep(left.max(LEAST_SLEEP)).await;
         }
     }
 }
@@ -55,15 +59,18 @@ mod tests {
 
     /// Somebody who has been waited for since a moment, and for some time before.
     #[derive(Default)]
-    struct SlowPerson(Mutex<(Option<Instant>, Duration)>);
+    struct SlowPerson {
+        waits: Mutex<(Option<Instant>, Duration)>,
+        looks: Mutex<usize>,
+    }
 
     impl SlowPerson {
         fn ask(&self) {
-            self.0.lock().unwrap().0 = Some(Instant::now());
+            self.waits.lock().unwrap().0 = Some(Instant::now());
         }
 
         fn answer(&self) {
-            let mut waits = self.0.lock().unwrap();
+            let mut waits = self.waits.lock().unwrap();
             let since = waits.0.take().unwrap();
             waits.1 += since.elapsed();
         }
@@ -79,7 +86,8 @@ mod tests {
         }
 
         fn waited(&self, _: &TaskId) -> Duration {
-            let waits = self.0.lock().unwrap();
+            *self.looks.lock().unwrap() += 1;
+            let waits = self.waits.lock().unwrap();
             waits.1 + waits.0.map(|since| since.elapsed()).unwrap_or_default()
         }
     }
@@ -106,5 +114,20 @@ mod tests {
         assert_eq!(clock.worked(), seconds(10));
         limit.await;
         assert_eq!(clock.worked(), seconds(60));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_limit_that_is_almost_reached_is_looked_at_seldom_while_the_person_is_asked() {
+        let person = Arc::new(SlowPerson::default());
+        let clock = WorkClock::start(Arc::clone(&person) as Arc<dyn PersonChannel>, &"t".into());
+        tokio::time::advance(Duration::from_micros(59_999_999)).await;
+        person.ask();
+        let limit = clock.reach(seconds(60));
+        tokio::pin!(limit);
+        tokio::select! {
+            () = &mut limit => panic!("the person may take their time"),
+            () = tokio::time::sleep(seconds(600)) => {}
+        }
+        assert!(*person.looks.lock().unwrap() < 6_100);
     }
 }

@@ -194,6 +194,7 @@ fn a_typed_rule_that_does_not_fit_leaves_the_question_open() {
             preview: None,
             is_foreign: false,
             asked_by: None,
+            in_copy: false,
             input: None,
             has_network: false,
             unconfined: None,

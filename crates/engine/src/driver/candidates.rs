@@ -9,10 +9,12 @@ use crate::controller::candidates::{can_be_picked, pick_events};
 use crate::worktree_runner::WorktreeAction;
 use planwright_model::event::{ApprovalEvent, CallOutcome, DiscardCause, WorktreeEvent};
 use planwright_model::request::RequestDetail;
-use planwright_model::requests::{CandidateComparison, TriedCandidate, candidate_choice_request};
+use planwright_model::requests::{
+    CandidateComparison, TriedCandidate, candidate_choice_request, files_with_conflict_markers,
+};
 use planwright_model::{
     CallId, Category, ChangeProposal, ExecutionFailure, Request, RequestId, RequestKind, RunKind,
-    TaskId,
+    SkipReason, TaskId,
 };
 use planwright_state::{TaskStatus, TaskWorktree};
 
@@ -27,6 +29,26 @@ impl Driver {
             && !row.status.is_settled()
             && self.state.agents.picked(pick).is_none();
         waits.then(|| pick.clone())
+    }
+
+    /// Why all tries at a task were skipped, if they were: then the task is skipped as well, and has not failed.
+    pub(super) fn skip_reason_of_tries(&self, task: usize) -> Option<SkipReason> {
+        self.task_node(task).filter(|node| node.run.is_pick())?;
+        let tries = self.state.candidates(self.state.tasks.id(task));
+        let reason = |task| match self.state.tasks.row(task).status {
+            TaskStatus::Skipped(reason) => Some(reason),
+            _ => None,
+        };
+        let reasons: Option<Vec<SkipReason>> = tries.map(reason).collect();
+        reasons?.first().copied()
+    }
+
+    /// Whether a task is a try at one that needs no result any more: it was skipped, or another result was picked. What
+    /// such a try changed is for the person to decide, whatever the policy is.
+    pub(super) fn is_needless_try(&self, task: &TaskId) -> bool {
+        let node = self.state.tasks.position(task).and_then(|task| self.task_node(task));
+        node.is_some_and(|node| node.run.candidate_of().is_some())
+            && self.waiting_pick(task).is_none()
     }
 
     /// A try is over with its changes in its copy. One that changed nothing gives its copy up.
@@ -113,7 +135,9 @@ impl Driver {
         let mut met = finished.iter().filter(meets);
         let (Some(only), None) = (met.next(), met.next()) else { return None };
         let copy = self.state.worktrees.get(only)?;
-        (has_criteria && self.may_apply_alone(only, copy)).then_some(*only)
+        let diffs = self.reviews.get(*only).map(Vec::as_slice).unwrap_or_default();
+        let is_merged = files_with_conflict_markers(diffs).is_empty();
+        (has_criteria && is_merged && self.may_apply_alone(only, copy)).then_some(*only)
     }
 
     fn pick_by_policy(&mut self, call: &CallId, candidate: &TaskId) -> ReviewProgress {

@@ -114,7 +114,8 @@ impl Driver {
         false
     }
 
-    /// Leaves out a task that runs only after a failure, when nothing failed, and one whose condition is false.
+    /// Leaves out a task that runs only after a failure, when nothing failed, one whose condition is false, and one that
+    /// no agent was to try.
     pub(super) fn skip_unneeded(&mut self, task: usize) -> bool {
         let tasks = &self.state.tasks;
         let is_unneeded =
@@ -123,6 +124,8 @@ impl Driver {
             SkipReason::NotNeeded
         } else if self.task_node(task).is_some_and(|node| !is_condition_met(&self.state, node)) {
             SkipReason::ConditionFalse
+        } else if let Some(reason) = self.skip_reason_of_tries(task) {
+            reason
         } else {
             return false;
         };

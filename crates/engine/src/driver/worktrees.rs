@@ -9,7 +9,9 @@ use super::{DeferredAction, Driver};
 use crate::worktree_runner::WorktreeAction;
 use planwright_model::event::{AgentEvent, ApprovalEvent, DiscardCause, TaskEvent, WorktreeEvent};
 use planwright_model::request::RequestDetail;
-use planwright_model::requests::{ChangeReview, change_review_request};
+use planwright_model::requests::{
+    ChangeReview, change_review_request, files_with_conflict_markers,
+};
 use planwright_model::{
     Autonomy, CallId, Category, ExecutionFailure, Request, RequestKind, TaskId,
 };
@@ -123,7 +125,8 @@ impl Driver {
         self.start_silent_job(id, WorktreeAction::RemoveTrees);
         self.conclude_task(call);
         self.free_workspace(id);
-        ReviewProgress::Over { elapsed_ms: copy.elapsed_ms }
+        // Picking a result is no work, and 0 would stand for a time that nobody measured.
+        ReviewProgress::Over { elapsed_ms: copy.elapsed_ms.max(1) }
     }
 
     /// The changes are known: there are none, the policy applies them, or the person is asked.
@@ -146,7 +149,8 @@ impl Driver {
             self.conclude_task(call);
             return ReviewProgress::Over { elapsed_ms: copy.elapsed_ms };
         }
-        if self.may_apply_alone(id, copy) {
+        let is_merged = files_with_conflict_markers(&diffs).is_empty();
+        if is_merged && self.may_apply_alone(id, copy) && !self.is_needless_try(id) {
             self.record(WorktreeEvent::ApplyRequested { task: id.clone(), by: None });
             self.start_apply(id);
         } else {

@@ -1,6 +1,6 @@
 //! Which of the results that several agents brought for one task is taken.
 
-use super::change_review::describe_dependents;
+use super::change_review::{describe_dependents, marker_details};
 use super::new_request;
 use crate::request::RequestDetail;
 use crate::task_changes::ChangeProposal;
@@ -91,6 +91,7 @@ fn candidate_details(candidate: &TriedCandidate<'_>, has_criteria: bool) -> Vec<
         let text = format!("{}: {} decides what other programs do", candidate.title, file.path);
         RequestDetail::new("Danger", text)
     }));
+    details.extend(marker_details(candidate.diffs, Some(&candidate.title)));
     let left_out = candidate.proposal.iter().flat_map(|proposal| &proposal.left_out);
     details.extend(
         left_out

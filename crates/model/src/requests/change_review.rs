@@ -74,6 +74,7 @@ fn review_details(review: &ChangeReview<'_>) -> Vec<RequestDetail> {
         let text = format!("{} decides what other programs do on their own", file.path);
         RequestDetail::new("Danger", text)
     }));
+    details.extend(marker_details(review.diffs, None));
     let check = match (review.task.exit_criteria.len(), review.criteria_met) {
         (0, _) => "the task has no exit criteria",
         (_, true) => "passed: all exit criteria are met, checked in the copy",
@@ -99,6 +100,31 @@ fn review_details(review: &ChangeReview<'_>) -> Vec<RequestDetail> {
     }
     details.push(RequestDetail::new("Then", describe_dependents(review.dependents)));
     details
+}
+
+/// The files whose changes bring in lines that mark a conflict: whoever merged them left something to decide.
+pub fn files_with_conflict_markers(diffs: &[RequestDetail]) -> Vec<&str> {
+    let brings = |diff: &RequestDetail, mark: &str| {
+        diff.text
+            .lines()
+            .any(|line| line.strip_prefix('+').and_then(|line| line.strip_prefix(mark)).is_some())
+    };
+    let is_open = |diff: &&RequestDetail| brings(diff, "<<<<<<< ") && brings(diff, ">>>>>>> ");
+    let open = diffs.iter().filter(is_open);
+    // How many lines were added and removed stands after the name.
+    open.filter_map(|diff| diff.label.rsplitn(3, ' ').last()).collect()
+}
+
+/// What is said about such files; `who` made the changes where there are several.
+pub(super) fn marker_details(diffs: &[RequestDetail], who: Option<&str>) -> Vec<RequestDetail> {
+    let who = who.map(|who| format!("{who}: ")).unwrap_or_default();
+    let files = files_with_conflict_markers(diffs).into_iter();
+    files
+        .map(|file| {
+            let text = format!("{who}{file} still has conflict markers (<<<<<<<)");
+            RequestDetail::new("Not merged", text)
+        })
+        .collect()
 }
 
 pub(super) fn describe_dependents(titles: &[String]) -> String {
@@ -177,4 +203,27 @@ fn conflict_choices() -> Vec<Choice> {
         request_choice(),
         discard_choice(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_were_left_half_merged_are_named() {
+        let diff = |label: &str, text: &str| RequestDetail::new(label, text);
+        let diffs = [
+            diff(
+                "docs/a file.md +5 -0",
+                "@@ -1 +1,6 @@\n x\n+<<<<<<< ours\n+a\n+=======\n+b\n+>>>>>>> theirs\n",
+            ),
+            // What stood there before, and what only looks like it, is nobody's merge.
+            diff("b.rst +1 -0", " <<<<<<< ours\n >>>>>>> theirs\n+c\n"),
+            diff("c.rst +2 -0", "+=======\n+<<<<<<<\n"),
+        ];
+        assert_eq!(files_with_conflict_markers(&diffs), ["docs/a file.md"]);
+        let said = marker_details(&diffs, Some("Codex"));
+        let text = "Codex: docs/a file.md still has conflict markers (<<<<<<<)";
+        assert_eq!(said, [RequestDetail::new("Not merged", text)]);
+    }
 }

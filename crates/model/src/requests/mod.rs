@@ -38,7 +38,7 @@ pub use call_in_doubt::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_reque
 pub use candidate_choice::{
     CandidateComparison, TriedCandidate, candidate_choice_request, parse_numbered_words,
 };
-pub use change_review::{ChangeReview, change_review_request};
+pub use change_review::{ChangeReview, change_review_request, files_with_conflict_markers};
 pub use command_permission::{
     CommandAskReason, CommandPlacement, CommandQuestion, command_request,
 };

@@ -465,6 +465,7 @@ fn tool_call(rule: Option<String>) -> Request {
             preview: None,
             is_foreign: false,
             asked_by: None,
+            in_copy: false,
             input: None,
             has_network: true,
             unconfined: Some("the kernel has no Landlock"),

@@ -29,6 +29,8 @@ pub struct ToolCallQuestion<'a> {
     pub is_foreign: bool,
     /// The person's own agent that asks, as it is called on screens; none for the built-in agent.
     pub asked_by: Option<&'a str>,
+    /// Whether the task works in a copy of the workspace.
+    pub in_copy: bool,
     /// What exactly is asked for, where the number of the call does not tell.
     pub input: Option<Digest>,
     /// Whether a command may reach the network.
@@ -159,7 +161,7 @@ fn call_facts(ask: &ToolCallQuestion<'_>) -> Vec<RequestDetail> {
     }
     if ask.command.is_some() {
         // Another folder is among what must be seen byte for byte.
-        let place = if ask.asked_by.is_some() { "its own copy" } else { "this folder" };
+        let place = if ask.in_copy { "its own copy" } else { "this folder" };
         if matches!(ask.directory, None | Some(".")) {
             facts.push(RequestDetail::new("Where", place));
         }

@@ -9,7 +9,7 @@ use crate::builtin::quote_word;
 const ARGUMENTS: &str = "{argv}";
 /// Stands for the command as one text that a shell reads, for launchers that join their arguments, as ssh does.
 const COMMAND: &str = "{command}";
-/// Stands for the directory that the command runs in.
+/// Stands for the directory that the command runs in; quoted for the shell in a word that has the command's text.
 const DIRECTORY: &str = "{cwd}";
 /// Stands for a name that differs for each attempt, which containers and jobs may have.
 const CALL: &str = "{call}";
@@ -60,6 +60,7 @@ impl CommandLauncher {
         call: &str,
     ) -> Vec<String> {
         let line = arguments.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(" ");
+        let directory = directory.to_string_lossy();
         let mut wrapped = Vec::with_capacity(self.words.len() + arguments.len());
         let mut arguments = Some(arguments);
         for word in &self.words {
@@ -67,7 +68,10 @@ impl CommandLauncher {
                 wrapped.extend(arguments.take().unwrap_or_default());
                 continue;
             }
-            wrapped.push(fill_word(word, &line, &directory.to_string_lossy(), &call_name(call)));
+            // A word with the command's text is read by a shell, for which a directory may have any name.
+            let quoted = word.contains(COMMAND).then(|| quote_word(&directory));
+            let directory = quoted.as_deref().unwrap_or(&directory);
+            wrapped.push(fill_word(word, &line, directory, &call_name(call)));
         }
         wrapped
     }
@@ -128,7 +132,7 @@ mod tests {
         );
         assert_eq!(
             wrap(&["ssh", "build", "cd {cwd} && exec {command}"], &command),
-            ["ssh", "build", r"cd /w/web && exec 'sh' '-euc' 'echo '\''{cwd}'\'' $X'"]
+            ["ssh", "build", r"cd '/w/web' && exec 'sh' '-euc' 'echo '\''{cwd}'\'' $X'"]
         );
         assert_eq!(
             wrap(
@@ -137,6 +141,23 @@ mod tests {
             )[3..5],
             ["--name=pw-01ab-build-1-1", "-v/w/web:/w"]
         );
+    }
+
+    #[test]
+    fn a_directory_is_one_word_for_the_shell_that_reads_the_command() {
+        let launcher =
+            CommandLauncher::parse(&words(&["sh", "-c", "cd {cwd} && exec {command}"])).unwrap();
+        let parent = tempfile::tempdir().unwrap();
+        let directory = parent.path().join("it's $(touch x); done");
+        std::fs::create_dir(&directory).unwrap();
+        let command = launcher.wrap_arguments(words(&["pwd"]), &directory, "c");
+        let ran = std::process::Command::new(&command[0])
+            .args(&command[1..])
+            .current_dir(parent.path())
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&ran.stdout).trim_end(), directory.to_string_lossy());
+        assert!(!parent.path().join("x").exists());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Now: one line for each running task, who does it, for how long, and its last line of output. Takes no rows when
 //! nothing runs.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
@@ -49,6 +50,16 @@ pub(crate) fn active_tasks(state: &SessionState) -> Vec<usize> {
     tasks
 }
 
+/// How many tasks are at work: one that waits for an answer leaves its place to another.
+fn working_count(state: &SessionState, counts: TaskCounts) -> u32 {
+    let asked = state.requests.open.values();
+    let asking: BTreeSet<usize> = asked
+        .filter_map(|open| state.tasks.owner_position(open.request.task.as_ref()?))
+        .filter(|task| state.tasks.row(*task).status == TaskStatus::Running)
+        .collect();
+    counts.running.saturating_sub(u32::try_from(asking.len()).unwrap_or(u32::MAX))
+}
+
 /// The task under the cursor of the pane.
 pub(crate) fn selected_active_task(state: &SessionState, ui: &UiState) -> Option<usize> {
     active_tasks(state).get(ui.running).copied()
@@ -60,8 +71,9 @@ impl Pane for RunningPane {
             return;
         }
         let counts = cx.state.tasks.work_counts();
+        let working = working_count(cx.state, counts);
         if cx.class == SizeClass::Small {
-            let text = format!("now {} · {}", counts.running, other_counts_text(counts));
+            let text = format!("now {working} · {}", other_counts_text(counts));
             ScreenLine::new(buf, area).skip(1).put(&text, cx.style(ThemeRole::Running));
             return;
         }
@@ -70,8 +82,8 @@ impl Pane for RunningPane {
         let name = match cx.state.run.jobs {
             // Nothing runs in a person's plan, so that no slot is free either.
             _ if cx.state.tasks.is_persons_plan() => format!("next{past}"),
-            0 => format!("now {}{past}", counts.running),
-            jobs => format!("now {} of {jobs}{past}", counts.running),
+            0 => format!("now {working}{past}"),
+            jobs => format!("now {working} of {jobs}{past}"),
         };
         draw_pane_rule(
             buf,

@@ -123,7 +123,7 @@ fn row_change(was: &PlanTextRow, row: &PlanTextRow, other_place: bool) -> Option
     // The time and the days of a phase follow from its rows, those of a milestone from what leads to it.
     let held = row.kind == PlanRowKind::Phase;
     let words = was.title != row.title || was.done_when_text() != row.done_when_text();
-    let work = was.who != row.who || was.minutes != row.minutes;
+    let work = was.who != row.who || was.minutes != row.minutes || was.cost != row.cost;
     let runs =
         was.command != row.command || was.checks != row.checks || was.settings != row.settings;
     if words || !held && (work || runs) {
@@ -151,7 +151,7 @@ pub fn describe_row_change(
     let name = format!("{} {}", row.number, row.title);
     match (kind, was) {
         (PlanRowChange::Added, _) | (_, None) => {
-            let facts = [row.who.clone(), row.time_text(), days(row)];
+            let facts = [row.who.clone(), row.time_text(), row.cost_text(), days(row)];
             let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
             format!("Added {name}. {}.", facts.join(", "))
         }
@@ -191,6 +191,7 @@ pub(super) fn field_changes(was: &PlanTextRow, row: &PlanTextRow, today: Date) -
         ("title", was.title.clone(), row.title.clone()),
         ("who", was.who.clone(), row.who.clone()),
         ("time", was.time_text(), row.time_text()),
+        ("cost", was.cost_text(), row.cost_text()),
         ("when", days(was), days(row)),
         ("done when", was.done_when.clone(), row.done_when.clone()),
         ("failed when", was.failed_when.clone(), row.failed_when.clone()),

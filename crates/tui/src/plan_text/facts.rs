@@ -5,7 +5,7 @@ use jiff::civil::Date;
 
 use super::changes::{DraftComparison, own_minutes};
 use super::rows::PlanTextRow;
-use super::{confidence, fact_texts, goal_lines};
+use super::{confidence, fact_texts, goal_lines, stated_costs};
 use planwright_model::agent_conversation::{ReportedOutcome, RequestReport};
 use planwright_state::SessionState;
 use planwright_text::units;
@@ -188,6 +188,7 @@ fn drafted_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
         let fact = PlanFact::new("Your time", fact_texts::own_time_text(state, own));
         facts.push(fact.with_shorter(fact_texts::shorter_own_time(state, own)));
     }
+    facts.push(PlanFact::new("Costs", stated_costs::costs_text(state, rows)));
     facts.push(PlanFact::new("Dates", fact_texts::dates_text(state, rows, today)));
     facts.push(PlanFact::new("Moved", fact_texts::moved_times_text(state)));
     facts.push(PlanFact::new("Runs", fact_texts::runs_text(state, rows)));
@@ -225,6 +226,7 @@ fn revised_facts(source: PlanFactSource<'_>, changes: &DraftComparison) -> Vec<P
         let shorter = fact_texts::shorter_changed_own_time(state, before, own);
         facts.push(PlanFact::new("Your time", text).with_shorter(shorter));
     }
+    facts.push(PlanFact::new("Costs", stated_costs::costs_text(state, rows)));
     facts.push(PlanFact::new("Runs", fact_texts::runs_text(state, rows)));
     let rests_on: Vec<String> = state
         .planning

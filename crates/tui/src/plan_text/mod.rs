@@ -18,6 +18,7 @@ mod printed;
 mod row_when;
 mod rows;
 mod said;
+mod stated_costs;
 
 pub use assumptions::describe_assumptions;
 pub use changes::{DraftComparison, PlanRowChange, compare_rows, describe_row_change};

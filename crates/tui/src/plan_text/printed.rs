@@ -31,7 +31,7 @@ impl PrintedLine {
 }
 
 /// The plan or draft of a session with its facts. Where `before` was printed already, only what changed follows, moved
-/// dates first.
+/// dates first. A plan that was printed without dates is printed whole again with them.
 pub fn printed_plan(
     state: &SessionState,
     before: Option<&[PlanTextRow]>,
@@ -42,7 +42,9 @@ pub fn printed_plan(
     if rows.is_empty() {
         return Vec::new();
     }
-    let changes = before.filter(|rows| !rows.is_empty()).map(|before| compare_rows(before, &rows));
+    let is_dated = |rows: &[PlanTextRow]| rows.iter().any(|row| row.days.is_some());
+    let known = before.filter(|before| !before.is_empty() && is_dated(before) == is_dated(&rows));
+    let changes = known.map(|before| compare_rows(before, &rows));
     let mut lines = if let Some(changes) = &changes {
         printed_changes(state, changes, &rows, today)
     } else {
@@ -136,10 +138,11 @@ fn draft_name(state: &SessionState) -> String {
 fn printed_row(row: &PlanTextRow, phases: usize, today: Date) -> Vec<PrintedLine> {
     let indent = " ".repeat(2 * row.depth);
     let days = row.when_text(today);
-    let facts: Vec<String> = [capitalize(&row.who), row.time_text(), words_for_lines(&days)]
-        .into_iter()
-        .filter(|fact| !fact.is_empty())
-        .collect();
+    let facts: Vec<String> =
+        [capitalize(&row.who), row.time_text(), row.cost_text(), words_for_lines(&days)]
+            .into_iter()
+            .filter(|fact| !fact.is_empty())
+            .collect();
     let facts = facts.join(", ");
     let ending = if facts.is_empty() { String::new() } else { format!(" {facts}.") };
     let mut head = match row.kind {
@@ -325,5 +328,18 @@ mod tests {
         let lines = printed_plan(&state, Some(&before), &zone, date(2026, 6, 8));
         assert!(lines[1].as_str().starts_with("  Moved "), "{lines:#?}");
         assert!(lines[2].as_str().starts_with("  Changed "), "{lines:#?}");
+    }
+
+    #[test]
+    fn a_plan_that_gets_its_dates_is_printed_whole_again() {
+        let state = planned::scheduled().state();
+        let zone = TimeZone::UTC;
+        let mut before = plan_rows(&state, &zone);
+        for row in &mut before {
+            (row.days, row.start) = (None, None);
+        }
+        let today = date(2026, 6, 8);
+        let lines = printed_plan(&state, Some(&before), &zone, today);
+        assert_eq!(lines, printed_plan(&state, None, &zone, today));
     }
 }

@@ -11,7 +11,7 @@ use super::{DaySpan, PlanFileRow, criteria_words, file_rows, file_task_times, gr
 use planwright_model::task::CriterionEffect;
 use planwright_model::{
     Comment, CommentOutcome, ExitCriterion, NodeDependency, NodeTree, Plan, PlanDate, PlanNode,
-    RunKind, Schedule, TaskId, TaskNode,
+    RunKind, Schedule, TaskCost, TaskId, TaskNode,
 };
 use planwright_state::{DraftSnapshot, SessionState};
 use planwright_text::{clean_line, units};
@@ -64,6 +64,8 @@ pub struct PlanTextRow {
     pub done_when: String,
     /// What makes it failed even after its work succeeded; empty where nobody said.
     pub failed_when: String,
+    /// What it costs, by its plan.
+    pub cost: Option<TaskCost>,
     /// The command as it will run.
     pub command: Option<String>,
     /// Commands that tell whether it is done, as they will run: approving the plan allows them.
@@ -92,6 +94,11 @@ impl PlanTextRow {
     /// How long it takes: `1 h 30 min`; empty where nobody said.
     pub fn time_text(&self) -> String {
         self.minutes.map(|minutes| units::format_planned(minutes.into())).unwrap_or_default()
+    }
+
+    /// What it costs: `120 EUR`; empty where nobody said.
+    pub fn cost_text(&self) -> String {
+        self.cost.as_ref().map(ToString::to_string).unwrap_or_default()
     }
 
     /// What makes it done or failed, as a sentence part: `done when …`; empty where nobody said.
@@ -249,6 +256,7 @@ impl<'a> RowSource<'a> {
         row.set_doer(run, node.other_owner());
         row.clock = self.row_clock(&node.id, node.fixed_start, node.fixed_end);
         row.done_when = clean_line(&node.done_when).into_owned();
+        row.cost.clone_from(&node.cost);
         if kind != PlanRowKind::Phase {
             row.checks = check_commands(&node.exit_criteria);
         }
@@ -291,6 +299,7 @@ impl<'a> RowSource<'a> {
         row.clock = self.row_clock(&task.id, task.fixed_start, task.fixed_end);
         let first = |effect| criteria_words(&task.exit_criteria, effect).next().unwrap_or_default();
         row.done_when = clean_line(&first(CriterionEffect::Success)).into_owned();
+        row.cost.clone_from(&task.cost);
         row.failed_when = clean_line(&first(CriterionEffect::Failure)).into_owned();
         row.checks = check_commands(&task.exit_criteria);
         row.settings = task.command_settings();
@@ -344,6 +353,7 @@ impl<'a> RowSource<'a> {
             rhythm: String::new(),
             done_when: String::new(),
             failed_when: String::new(),
+            cost: None,
             command: None,
             checks: Vec::new(),
             settings: Vec::new(),
