@@ -176,7 +176,7 @@ pub(super) struct Driver {
     /// Calls of an earlier process whose commands are still running, until they have ended.
     awaited: JoinSet<CallId>,
     /// The same calls, whose output is still read.
-    leftover_calls: HashSet<CallId>,
+    leftover_calls: HashMap<CallId, leftovers::LeftoverEnd>,
     /// The lines of changes that were looked at and that nobody was asked about yet.
     reviews: HashMap<TaskId, Vec<RequestDetail>>,
     /// Tasks whose changes this process is applying.
@@ -255,7 +255,7 @@ impl Driver {
             answered_early: Vec::new(),
             run_again: Vec::new(),
             awaited: JoinSet::new(),
-            leftover_calls: HashSet::new(),
+            leftover_calls: HashMap::new(),
             reviews: HashMap::new(),
             applying: HashSet::new(),
             waiting_applies: VecDeque::new(),
@@ -348,7 +348,7 @@ impl Driver {
             }
             Some((stage, report)) = self.stage_out.recv() => self.on_stage_report(stage, report),
             Some(ended) = self.workers.join_next_with_id() => self.on_worker_ends(ended),
-            Some(Ok(call)) = self.awaited.join_next() => self.ask_about_ended(&call),
+            Some(Ok(call)) = self.awaited.join_next() => self.settle_leftover(&call),
             command = self.inbox.recv(), if self.closing.is_none() => match command {
                 Some(command) => self.on_command(&command),
                 None => self.close(CloseReason::Quit),
