@@ -136,6 +136,8 @@ pub(super) struct Driver {
     unchecked: Vec<usize>,
     /// What commands printed that exit criteria look into.
     captured: HashMap<TaskId, String>,
+    /// Tasks whose command was left out as up to date.
+    up_to_date: HashSet<TaskId>,
     /// What attempts at work left behind, until they end.
     results: HashMap<CallId, (TaskResults, Option<String>)>,
     /// Units of pools of the machine that tasks have.
@@ -231,6 +233,7 @@ impl Driver {
             closable: Vec::new(),
             unchecked: Vec::new(),
             captured: HashMap::new(),
+            up_to_date: HashSet::new(),
             results: HashMap::new(),
             leases: HashMap::new(),
             services: Vec::new(),
