@@ -415,9 +415,12 @@ impl Driver {
             let session = self.journal.session().clone();
             self.side_writes.push(SideWrite::Plan { session, plan: Box::new(plan) });
         }
+        // That a process started may wait as well: whoever finds the command after a crash finds it by its mark.
         self.urgent |= !matches!(
             record.event,
-            Event::Call(CallEvent::Output { .. } | CallEvent::Spooled { .. })
+            Event::Call(
+                CallEvent::Output { .. } | CallEvent::Spooled { .. } | CallEvent::Spawned { .. }
+            )
         );
         self.outbox.push(record);
     }

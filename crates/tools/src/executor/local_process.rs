@@ -398,14 +398,16 @@ async fn run_and_keep_end<F: Future<Output = AttemptOutcome>>(
     events: &AttemptEventSink,
     (keeps, printed): (KeepsPrinted, &mut String),
 ) -> AttemptOutcome {
+    if keeps == KeepsPrinted::No {
+        return run(events.clone()).await;
+    }
     let (sender, mut receiver) = mpsc::channel(16);
     let running = run(AttemptEventSink::new(call.clone(), sender));
     let forward = async {
         while let Some((_, report)) = receiver.recv().await {
             let AttemptReport::Event(event) = report else { return };
-            if keeps == KeepsPrinted::Yes
-                && let AttemptEvent::Output { stream: OutputStream::Stdout, text }
-                | AttemptEvent::Spooled { stream: OutputStream::Stdout, text, .. } = &event
+            if let AttemptEvent::Output { stream: OutputStream::Stdout, text }
+            | AttemptEvent::Spooled { stream: OutputStream::Stdout, text, .. } = &event
             {
                 push_last_lines(printed, text);
             }
