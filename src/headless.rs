@@ -19,7 +19,7 @@ use planwright_model::{
     Actor, Answer, ChoiceAction, ConfidenceVerdict, EscalationReason, PlanQuestion, PlanState,
     Request, RequestId, RequestKind, Seq, SessionId, StageAssessment,
 };
-use planwright_state::replay::{History, RecordSourceError, missing_output_line};
+use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::trace::TraceEntry;
 use planwright_state::{
     OpenRequest, PlannedCommand, PlanningSlice, RunPhase, SessionState, TaskStatus,
@@ -380,25 +380,29 @@ impl<L: LineSink> SessionFollower<L> {
                     self.lines.write_line(&line)?;
                 }
             }
-            HeadlessFormat::Text => {
-                let spooled = match &record.event {
-                    Event::Call(event @ CallEvent::Spooled { .. }) => {
-                        self.history.printed_output(event)?
-                    }
-                    _ => None,
-                };
-                if let Some(printed) = spooled {
-                    if printed.missing_bytes > 0 {
-                        let counted = missing_output_line(printed.missing_bytes);
-                        self.lines.write_line(&self.readable.body_line(&counted))?;
-                    }
-                    for line in printed.text.lines() {
-                        self.lines.write_line(&self.readable.body_line(line))?;
-                    }
-                } else if let Some(entry) = TraceEntry::from_record_in(record, &self.state) {
-                    self.lines.write_line(&self.readable.entry_line(&entry))?;
+            HeadlessFormat::Text => self.print_text(record)?,
+        }
+        Ok(())
+    }
+
+    fn print_text(&mut self, record: &Record) -> Result<(), HeadlessError> {
+        if let Event::Call(event) = &record.event {
+            let spooled = match event {
+                CallEvent::Spooled { .. } => self.history.printed_output(event)?,
+                _ => None,
+            };
+            if let Some(printed) = spooled {
+                for line in self.readable.output_lines(event.call_id(), &printed) {
+                    self.lines.write_line(&line)?;
                 }
+                return Ok(());
             }
+            if let Some(counted) = self.readable.take_missing(event.call_id()) {
+                self.lines.write_line(&counted)?;
+            }
+        }
+        if let Some(entry) = TraceEntry::from_record_in(record, &self.state) {
+            self.lines.write_line(&self.readable.entry_line(&entry))?;
         }
         Ok(())
     }

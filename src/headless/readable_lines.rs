@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use planwright_model::event::{Event, Record, TaskEvent};
-use planwright_model::{SkipReason, TaskId};
+use planwright_model::{CallId, SkipReason, TaskId};
+use planwright_state::replay::{MissingOutput, PrintedOutput};
 use planwright_state::trace::{TraceEntry, TraceEntryKind};
 use planwright_state::{SessionState, SkipRoots};
 use planwright_text::{clean_line, clean_text, units};
@@ -26,12 +27,15 @@ pub(crate) struct ReadableLines {
     /// Tasks that were skipped because of others, until something else happens.
     skipped: Vec<(TaskId, SkipReason)>,
     skipped_at: Timestamp,
+    /// What was not kept of the output of calls, until one prints something that was.
+    missing: MissingOutput,
 }
 
 impl ReadableLines {
     pub(crate) fn new(zone: TimeZone) -> Self {
         let task_width = TASK_COLUMN.0;
-        Self { zone, task_width, skipped: Vec::new(), skipped_at: Timestamp::default() }
+        let (skipped, missing) = (Vec::new(), MissingOutput::default());
+        Self { zone, task_width, skipped, skipped_at: Timestamp::default(), missing }
     }
 
     /// Makes the column of tasks as wide as their ids.
@@ -49,6 +53,22 @@ impl ReadableLines {
     /// A further line of a body.
     pub(crate) fn body_line(&self, text: &str) -> String {
         format!("{:1$}{2}", "", self.body_column(), clean_line(text))
+    }
+
+    /// The lines of a piece of output. What was not kept before it is one line, however many pieces that were.
+    pub(crate) fn output_lines(&mut self, call: &CallId, printed: &PrintedOutput) -> Vec<String> {
+        self.missing.add(call, printed.missing_bytes);
+        if printed.text.is_empty() {
+            return Vec::new();
+        }
+        let counted = self.take_missing(call);
+        counted.into_iter().chain(printed.text.lines().map(|line| self.body_line(line))).collect()
+    }
+
+    /// The line for what a call printed last and was not kept.
+    pub(crate) fn take_missing(&mut self, call: &CallId) -> Option<String> {
+        let counted = self.missing.take_line(call)?;
+        Some(self.body_line(&counted))
     }
 
     /// One entry.
@@ -122,5 +142,32 @@ impl ReadableLines {
             self.columns(self.skipped_at, "", (' ', "skipped"), &body)
         });
         lines.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planwright_model::event::OutputStream;
+
+    use super::*;
+
+    #[test]
+    fn what_is_missing_in_a_row_is_one_line_before_what_was_kept() {
+        let mut readable = ReadableLines::new(TimeZone::UTC);
+        let call = CallId { task: "a".into(), attempt: 1, step: 1 };
+        let piece = |text: &str, missing_bytes| PrintedOutput {
+            stream: OutputStream::Stdout,
+            text: text.to_owned(),
+            missing_bytes,
+        };
+        let mut lines = Vec::new();
+        for printed in [piece("one\n", 0), piece("", 600), piece("", 400), piece("two\n", 0)] {
+            lines.extend(readable.output_lines(&call, &printed));
+        }
+        assert!(readable.output_lines(&call, &piece("", 7)).is_empty());
+        lines.extend(readable.take_missing(&call));
+        let lines: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
+        assert_eq!(lines, ["one", "… [1 kB not kept]", "two", "… [7 B not kept]"]);
+        assert_eq!(readable.take_missing(&call), None);
     }
 }

@@ -83,6 +83,38 @@ fn executors_are_listed_and_tried() {
     assert!(String::from_utf8_lossy(&missing.stderr).contains("did you mean elsewhere?"));
 }
 
+#[test]
+fn what_one_machine_made_is_not_up_to_date_on_another() {
+    let place = place_with(ELSEWHERE);
+    std::fs::write(place.work().join("in.txt"), "").unwrap();
+    let run = |on: &str| {
+        let path = place.plan(&format!(
+            "[[tasks]]\nid = \"a\"\non = \"{on}\"\ncache = true\ninputs = [\"in.txt\"]\nrun = {{ shell = \"echo ${{REACHED:-here}} >> ran.txt\" }}\n"
+        ));
+        let ran = place.run(&["run", &path, "--headless", "--yes"]);
+        assert_eq!(ran.status.code(), Some(0), "{}", stdout(&ran));
+        std::fs::read_to_string(place.work().join("ran.txt")).unwrap()
+    };
+    assert_eq!(run("here"), "here\n");
+    assert_eq!(run("elsewhere"), "here\nelsewhere\n");
+    assert_eq!(run("elsewhere"), "here\nelsewhere\n", "up to date there as well");
+}
+
+#[test]
+fn a_directory_with_blanks_reaches_the_shell_of_a_launcher_as_one_word() {
+    let place = place_with(
+        "[executors.shell]\nlaunch = [\"sh\", \"-c\", \"cd {cwd} && exec {command}\"]\n",
+    );
+    std::fs::create_dir(place.work().join("it's mine")).unwrap();
+    let path = place.plan(
+        "[[tasks]]\nid = \"a\"\non = \"shell\"\ncwd = \"it's mine\"\nrun = { shell = \"pwd\" }\n",
+    );
+    let ran = place.run(&["run", &path, "--headless", "--yes"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", stdout(&ran));
+    let log = stdout(&place.run(&["logs", "last", "a"]));
+    assert!(log.ends_with("/it's mine\n"), "{log}");
+}
+
 /// A server of the machine's own, for one key that is made for it. None where no ssh server is installed.
 struct LocalSshServer {
     server: std::process::Child,

@@ -80,6 +80,21 @@ fn of_more_than_the_cap_beginning_and_end_are_kept_and_one_line_counts_the_rest(
 }
 
 #[test]
+fn without_a_screen_what_is_not_kept_in_a_row_is_one_line() {
+    let place = Place::new();
+    std::fs::write(place.dir.path().join("config.toml"), "output_cap_mb = 1\n").unwrap();
+    let path = place.plan(&plan(&printing("line", 200_000)));
+    let printed = place.run(&["run", &path, "--headless", "--yes", "--progress", "lines"]);
+    assert_eq!(printed.status.code(), Some(0), "{}", text(&printed.stderr));
+    let shown = text(&printed.stdout);
+    let shown: Vec<&str> = shown.lines().map(str::trim).collect();
+    let is_gap = |line: &&str| line.contains("not kept");
+    let in_a_row = shown.windows(2).filter(|pair| is_gap(&pair[0]) && is_gap(&pair[1])).count();
+    assert_eq!(in_a_row, 0);
+    assert!(shown.iter().any(|line| line.starts_with("line 199999")), "the end is there");
+}
+
+#[test]
 fn both_streams_at_full_speed_keep_the_order_of_each_and_one_stream_that_of_both() {
     let lines = megabytes(4) * 5_000;
     let place = Place::new();

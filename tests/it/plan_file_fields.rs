@@ -243,6 +243,61 @@ depends_on = ["build"]
 }
 
 #[test]
+fn only_an_attempt_that_met_its_criteria_is_up_to_date_and_only_while_they_are_met() {
+    let place = Place::new();
+    let plan = r#"
+[[tasks]]
+id = "load"
+run = { shell = "echo ran >> log.txt; echo '{\"bad\": 0}'" }
+inputs = ["in.txt"]
+cache = true
+exit_criteria = [
+  { kind = "json_path", path = "$.bad", equals = 0 },
+  { kind = "command", command = "test -e flag" },
+]
+"#;
+    std::fs::write(place.work().join("in.txt"), "1\n").unwrap();
+    let run = |code: i32| {
+        let output = run_plan(&place, plan, &[]);
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        (written(&place, "log.txt").lines().count(), said)
+    };
+    assert_eq!(run(1).0, 1, "its check fails");
+    assert_eq!(run(1).0, 2, "what failed its check is not up to date");
+    let retried = place.run(&["resume", "last", "--headless", "--yes", "--retry", "failed"]);
+    assert_eq!(retried.status.code(), Some(1));
+    assert_eq!(written(&place, "log.txt").lines().count(), 3, "nor is it when it is tried again");
+    std::fs::write(place.work().join("flag"), "").unwrap();
+    assert_eq!(run(0).0, 4);
+    let (times, said) = run(0);
+    assert_eq!(times, 4, "what it printed was looked at when it ran: {said}");
+    assert!(said.contains("up to date"), "{said}");
+    std::fs::remove_file(place.work().join("flag")).unwrap();
+    let (times, said) = run(1);
+    assert_eq!(times, 5, "its check fails now, so that it runs: {said}");
+    assert!(said.contains("left out as up to date, and runs now"), "{said}");
+}
+
+#[test]
+fn a_criterion_about_output_names_what_is_wrong_with_it() {
+    for (prints, says) in [
+        ("3\\n{\"bad\": 0}", "what it printed to standard output is not one JSON value"),
+        ("{\"good\": 0}", "what it printed has no such field"),
+        ("{\"bad\": 5}", "its check found that $.bad in its output is not 0"),
+    ] {
+        let place = Place::new();
+        let plan = format!(
+            "[[tasks]]\nid = \"a\"\nrun = {{ shell = '''printf '{prints}' ''' }}\n\
+             exit_criteria = [{{ kind = \"json_path\", path = \"$.bad\", equals = 0 }}]\n"
+        );
+        let output = run_plan(&place, &plan, &[]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stderr).contains(says), "{says}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn an_included_file_adds_its_tasks_and_its_mistakes_are_named_with_it() {
     let place = Place::new();
     let lib = place.dir.path().join("lib.toml");

@@ -132,6 +132,31 @@ fn a_command_that_is_waited_for_is_followed_while_the_spare_reader_reads_it() {
 }
 
 #[test]
+fn a_command_that_is_waited_for_ends_when_its_task_or_its_run_is_stopped() {
+    for whole_run in [false, true] {
+        let place = Place::new();
+        let mut child = start(&place, "echo $$ > pid; echo up; sleep 300", "");
+        kill(&mut child);
+        let resumed = place.run(&["resume", "last", "--detach", "--in-doubt", "wait"]);
+        assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
+        let pid = std::fs::read_to_string(place.work().join("pid")).unwrap();
+        let pid = pid.trim().parse().unwrap();
+        assert!(is_running(pid), "nobody ended it yet");
+        let stop: &[&str] = if whole_run { &["stop", "last"] } else { &["stop", "last", "a"] };
+        let stopped = place.run(stop);
+        assert_eq!(stopped.status.code(), Some(0), "{}", text(&stopped.stderr));
+        wait_until("the command has ended", || !is_running(pid));
+        wait_until("the run has ended", || place.run(&["ps", "--json"]).stdout.is_empty());
+        let shown = text(&place.run(&["sessions", "show", "last"]).stdout);
+        if !whole_run {
+            assert!(shown.contains("cancelled"), "{shown}");
+        }
+        let log = text(&place.run(&["logs", "last", "a"]).stdout);
+        assert_eq!(log, "up\n");
+    }
+}
+
+#[test]
 fn after_both_were_killed_a_command_stands_still_and_goes_on_when_it_is_waited_for() {
     let place = Place::new();
     let mut child = start(&place, LOUD, "");

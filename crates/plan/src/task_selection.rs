@@ -131,13 +131,19 @@ fn find_task(plan: &Plan, name: &str) -> Result<usize, TaskSelectionError> {
 
 fn find_target(plan: &Plan, name: &str) -> Result<Vec<usize>, TaskSelectionError> {
     let in_group = |(at, task): (usize, &TaskNode)| (task.group == name).then_some(at);
-    match find_task(plan, name) {
-        Ok(task) => Ok(vec![task]),
-        Err(unknown) => {
-            let group: Vec<usize> = plan.tasks.iter().enumerate().filter_map(in_group).collect();
-            if group.is_empty() { Err(unknown) } else { Ok(group) }
-        }
+    if let Ok(task) = find_task(plan, name) {
+        return Ok(vec![task]);
     }
+    let group: Vec<usize> = plan.tasks.iter().enumerate().filter_map(in_group).collect();
+    if !group.is_empty() {
+        return Ok(group);
+    }
+    let names = plan.tasks.iter().flat_map(|task| [task.id.as_str(), task.group.as_str()]);
+    let nearest = nearest_name(name, names.filter(|known| !known.is_empty()));
+    Err(TaskSelectionError::UnknownTask {
+        name: name.to_owned(),
+        nearest: nearest.map(str::to_owned),
+    })
 }
 
 fn find_tagged(plan: &Plan, tag: &str) -> Result<Vec<usize>, TaskSelectionError> {
@@ -192,6 +198,7 @@ mod tests {
         };
         assert_eq!(selected(&targets(&["build"])).unwrap(), ["fetch", "build"]);
         assert_eq!(selected(&targets(&["core"])).unwrap(), ["fetch", "build", "test"]);
+        assert_eq!(selected(&targets(&["croe"])).unwrap_err().hint(), "did you mean core?");
         let tags = TaskSelection { tags: vec!["fast".into()], ..TaskSelection::default() };
         assert_eq!(selected(&tags).unwrap(), ["fetch", "build", "docs"]);
         assert_eq!(selected(&TaskSelection::default()).unwrap().len(), 5);

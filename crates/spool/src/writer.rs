@@ -139,6 +139,11 @@ impl SpoolWriter {
         appended
     }
 
+    /// Whether to end it takes work: a short spool stays as it is.
+    pub fn takes_work_to_finish(&self) -> bool {
+        self.tail.is_some() || self.head_end >= SMALLEST_COMPRESSED
+    }
+
     /// Ends the spool: joins beginning, gap and end, and compresses what is long enough for it.
     pub fn finish(mut self) -> Result<(), SpoolError> {
         if self.file.take().is_none() {

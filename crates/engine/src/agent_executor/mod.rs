@@ -119,6 +119,10 @@ impl TaskExecutor for BuiltInAgentExecutor {
         }
     }
 
+    fn confirm_attempt(&self, session: &SessionId, call: &CallId) {
+        self.processes.confirm_attempt(session, call);
+    }
+
     fn collect_leftover_output<'a>(
         &'a self,
         session: &'a SessionId,

@@ -49,11 +49,23 @@ pub(crate) fn criterion_failure(criterion: &ExitCriterion, how: Option<&str>) ->
             format!("its check found no file {path}")
         }
         (ExitCriterion::JsonPath { path, equals, .. }, _) if code == "criteria_unmet" => {
-            format!("its check found that {path} in its output is not {equals}")
+            match how.filter(|how| !how.starts_with("exit")) {
+                Some(how) => format!("{path} cannot be {equals}: {how}"),
+                None => format!("its check found that {path} in its output is not {equals}"),
+            }
         }
         _ => message,
     };
     ExecutionFailure::new(code, Category::Critical, message)
+}
+
+/// The code of a failure that only says that a command is to run after all.
+pub(super) const OUTDATED: &str = "criteria_unmet_up_to_date";
+
+/// The failure of a task whose command was left out as up to date although a criterion is not met any more: it runs now.
+pub(crate) fn outdated_failure(unmet: &ExecutionFailure) -> ExecutionFailure {
+    let message = format!("{}; it was left out as up to date, and runs now", unmet.message);
+    ExecutionFailure::new(OUTDATED, Category::Critical, message)
 }
 
 #[cfg(test)]

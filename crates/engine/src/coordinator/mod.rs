@@ -56,6 +56,9 @@ pub fn next_attempt_delay_ms(
     failure: &ExecutionFailure,
     failed: u32,
 ) -> Option<u64> {
+    if failure.code == criteria::OUTDATED {
+        return Some(0);
+    }
     let Some(policy) = &task.retries else { return retry_delay_ms(failure, failed) };
     let cause = match failure.code.as_str() {
         "exit_status" | "criteria_unmet" | "criteria_failed" | "results_missing" => {

@@ -286,7 +286,8 @@ impl Driver {
     }
 
     /// Ends the attempt that a call belongs to, whichever of its steps is named.
-    pub(super) fn cancel_attempt(&self, call: &CallId) {
+    pub(super) fn cancel_attempt(&mut self, call: &CallId) {
+        self.stop_leftover(call);
         let same = |other: &&CallId| other.task == call.task && other.attempt == call.attempt;
         for running in self.running.keys().filter(same) {
             if let Some(cancel) = self.running.get(running) {

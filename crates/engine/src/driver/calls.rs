@@ -38,7 +38,7 @@ impl Driver {
     }
 
     pub(super) fn on_report(&mut self, call: &CallId, report: AttemptReport) {
-        if !self.running.contains_key(call) && !self.leftover_calls.contains(call) {
+        if !self.running.contains_key(call) && !self.leftover_calls.contains_key(call) {
             let what = format!("a report about {call}, which is already settled, was refused");
             self.record(SessionEvent::AnomalyNoted { what });
             return;

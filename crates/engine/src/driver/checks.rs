@@ -8,11 +8,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::{DeferredAction, Driver};
 use crate::CallDurability;
-use crate::coordinator::criteria::{CheckProgress, check_progress, criterion_failure};
+use crate::coordinator::criteria::{
+    CheckProgress, check_progress, criterion_failure, outdated_failure,
+};
 use crate::coordinator::values::computed_variables;
-use planwright_drafting::executor::criteria::{describe_criterion, evaluate_local_criteria};
+use planwright_drafting::executor::criteria::{
+    criterion_trigger, describe_criterion, evaluate_local_criteria,
+};
 use planwright_model::event::{CallEvent, CallOutcome, OutputStream, RepeatClass, RiskClass};
-use planwright_model::{CallId, Digest, ExitCriterion};
+use planwright_model::task::CriterionEffect;
+use planwright_model::{CallId, Category, Digest, ExecutionFailure, ExitCriterion};
 use planwright_state::check_step;
 use planwright_state::trace::outcome_text;
 use planwright_tools::{AttemptWork, TaskAttempt, TaskRef};
@@ -58,14 +63,21 @@ impl Driver {
         let row = self.state.tasks.row(task);
         let Some(checks) = row.checks.as_deref() else { return };
         let (attempt, elapsed_ms) = (row.attempt, checks.elapsed_ms);
-        let how = row.last_outcome.as_ref().map(outcome_text);
+        let how = row.last_outcome.as_ref().map(finding_text);
         let call = |step| CallId { task: node.id.clone(), attempt, step };
         let ended = CallOutcome::Exited { code: 0 };
         match check_progress(&node.exit_criteria, &checks.findings) {
             CheckProgress::Next(at) => self.start_check(task, &node, at, call(check_step(at))),
-            CheckProgress::Met => self.apply_verdict(&call(1), Ok(()), &ended, elapsed_ms),
+            CheckProgress::Met => {
+                self.up_to_date.remove(&node.id);
+                self.options.executor.confirm_attempt(self.journal.session(), &call(1));
+                self.apply_verdict(&call(1), Ok(()), &ended, elapsed_ms);
+            }
             CheckProgress::Failed(at) => {
-                let failure = criterion_failure(&node.exit_criteria[at], how.as_deref());
+                let mut failure = criterion_failure(&node.exit_criteria[at], how.as_deref());
+                if self.up_to_date.remove(&node.id) {
+                    failure = outdated_failure(&failure);
+                }
                 self.apply_verdict(&call(1), Err(failure), &ended, elapsed_ms);
             }
         }
@@ -83,10 +95,21 @@ impl Driver {
             .collect();
         for (at, criterion) in read {
             let call = CallId { step: check_step(at), ..command.clone() };
-            let found = findings.get(&at) == Some(&true);
+            // Only an attempt that met its criteria is used again, and its output is not there any more.
+            let is_known = self.up_to_date.contains(&command.task);
+            let outcome = if is_known {
+                let is_met = criterion_trigger(&criterion) == CriterionEffect::Success;
+                CallOutcome::Exited { code: i32::from(!is_met) }
+            } else {
+                output_finding(output.is_some(), findings.get(&at).copied())
+            };
+            let is_met = outcome == CallOutcome::Exited { code: 0 };
             self.record(check_intent(&call, &criterion));
-            let outcome = CallOutcome::Exited { code: i32::from(!found) };
             self.record(CallEvent::concluded_without_output(call, outcome));
+            // The first that is not as it should be decides, and what is said is about that one.
+            if is_met != (criterion_trigger(&criterion) == CriterionEffect::Success) {
+                return;
+            }
         }
     }
 
@@ -144,6 +167,25 @@ impl Driver {
         let row = self.state.tasks.row(task);
         row.checks.is_some() && row.call.is_none()
     }
+}
+
+/// How a check ended, in words.
+fn finding_text(outcome: &CallOutcome) -> String {
+    match outcome {
+        CallOutcome::Errored { failure } => failure.message.clone(),
+        other => outcome_text(other),
+    }
+}
+
+/// What a look into the output of a command found. Where there was nothing to look at, that is said.
+fn output_finding(is_json: bool, found: Option<bool>) -> CallOutcome {
+    let message = match (is_json, found) {
+        (_, Some(found)) => return CallOutcome::Exited { code: i32::from(!found) },
+        (true, None) => "what it printed has no such field",
+        (false, None) => "what it printed to standard output is not one JSON value",
+    };
+    let failure = ExecutionFailure::new("criteria_unmet", Category::Critical, message);
+    CallOutcome::Errored { failure }
 }
 
 fn reads_output(criterion: &ExitCriterion) -> bool {

@@ -30,6 +30,9 @@ impl Driver {
 
     pub(super) fn close(&mut self, why: CloseReason) {
         if self.closing.is_none() {
+            if matches!(why, CloseReason::Quit | CloseReason::Signal { .. }) {
+                self.end_all_leftovers();
+            }
             self.closing = Some(why);
             self.running.values().for_each(CancellationToken::cancel);
             self.cancel_stage();

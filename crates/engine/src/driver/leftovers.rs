@@ -6,12 +6,20 @@ use std::time::Duration;
 use super::Driver;
 use crate::controller::requests::session_in_doubt_request;
 use planwright_model::CallId;
-use planwright_model::event::ApprovalEvent;
+use planwright_model::event::{ApprovalEvent, CallEvent, CallOutcome};
 use planwright_model::requests::CallEvidence;
 use planwright_tools::{AttemptEventSink, process};
 
 /// How often it is looked whether a command has ended. It is not our child, so that nothing tells.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// What is known about the end of a command that is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LeftoverEnd {
+    Unknown,
+    /// The person stopped it.
+    Stopped,
+}
 
 impl Driver {
     fn process_mark(&self, call: &CallId) -> String {
@@ -30,7 +38,7 @@ impl Driver {
         let session = self.journal.session().clone();
         let executor = Arc::clone(&self.options.executor);
         let events = AttemptEventSink::new(call.clone(), self.reports_in.clone());
-        self.leftover_calls.insert(call.clone());
+        self.leftover_calls.insert(call.clone(), LeftoverEnd::Unknown);
         let ended = call.clone();
         let Some(place) = self.state.tasks.position(&call.task) else { return };
         let Some(task) = self.task_node(place).cloned() else { return };
@@ -54,14 +62,38 @@ impl Driver {
         });
     }
 
-    /// A command that was waited for has ended, and how is not known: the person decides what that means.
-    pub(super) fn ask_about_ended(&mut self, call: &CallId) {
-        self.leftover_calls.remove(call);
+    /// Ends a command that is waited for, if this is one. What it printed is still read, and its task is settled then.
+    pub(super) fn stop_leftover(&mut self, call: &CallId) {
+        if let Some(end) = self.leftover_calls.get_mut(call) {
+            *end = LeftoverEnd::Stopped;
+            self.end_leftovers(call);
+        }
+    }
+
+    /// Ends all commands that are waited for, as this process ends its own when somebody stops the run.
+    pub(super) fn end_all_leftovers(&mut self) {
+        let waited: Vec<CallId> = self.leftover_calls.keys().cloned().collect();
+        for call in &waited {
+            self.end_leftovers(call);
+        }
+    }
+
+    /// A command that was waited for has ended. How is not known unless it was stopped: the person decides what that means.
+    pub(super) fn settle_leftover(&mut self, call: &CallId) {
+        let end = self.leftover_calls.remove(call);
         let Some(task) = self.state.tasks.position(&call.task) else { return };
         let Some(open) = self.state.tasks.row(task).call.clone().filter(|open| open.call == *call)
         else {
             return;
         };
+        if end == Some(LeftoverEnd::Stopped) {
+            let outcome = CallOutcome::Cancelled;
+            let started = self.state.tasks.row(task).started_at;
+            let took =
+                started.map_or(0, |at| (self.options.clock)().duration_since(at).as_millis());
+            self.record(CallEvent::concluded_without_output(call.clone(), outcome.clone()));
+            return self.end_attempt(call, &outcome, u64::try_from(took).unwrap_or_default());
+        }
         let evidence = match open.process {
             Some((pid, _)) => CallEvidence::ProcessGone(pid),
             None => CallEvidence::NoProcess,

@@ -136,6 +136,8 @@ pub(super) struct Driver {
     unchecked: Vec<usize>,
     /// What commands printed that exit criteria look into.
     captured: HashMap<TaskId, String>,
+    /// Tasks whose command was left out as up to date.
+    up_to_date: HashSet<TaskId>,
     /// What attempts at work left behind, until they end.
     results: HashMap<CallId, (TaskResults, Option<String>)>,
     /// Units of pools of the machine that tasks have.
@@ -176,7 +178,7 @@ pub(super) struct Driver {
     /// Calls of an earlier process whose commands are still running, until they have ended.
     awaited: JoinSet<CallId>,
     /// The same calls, whose output is still read.
-    leftover_calls: HashSet<CallId>,
+    leftover_calls: HashMap<CallId, leftovers::LeftoverEnd>,
     /// The lines of changes that were looked at and that nobody was asked about yet.
     reviews: HashMap<TaskId, Vec<RequestDetail>>,
     /// Tasks whose changes this process is applying.
@@ -231,6 +233,7 @@ impl Driver {
             closable: Vec::new(),
             unchecked: Vec::new(),
             captured: HashMap::new(),
+            up_to_date: HashSet::new(),
             results: HashMap::new(),
             leases: HashMap::new(),
             services: Vec::new(),
@@ -255,7 +258,7 @@ impl Driver {
             answered_early: Vec::new(),
             run_again: Vec::new(),
             awaited: JoinSet::new(),
-            leftover_calls: HashSet::new(),
+            leftover_calls: HashMap::new(),
             reviews: HashMap::new(),
             applying: HashSet::new(),
             waiting_applies: VecDeque::new(),
@@ -348,7 +351,7 @@ impl Driver {
             }
             Some((stage, report)) = self.stage_out.recv() => self.on_stage_report(stage, report),
             Some(ended) = self.workers.join_next_with_id() => self.on_worker_ends(ended),
-            Some(Ok(call)) = self.awaited.join_next() => self.ask_about_ended(&call),
+            Some(Ok(call)) = self.awaited.join_next() => self.settle_leftover(&call),
             command = self.inbox.recv(), if self.closing.is_none() => match command {
                 Some(command) => self.on_command(&command),
                 None => self.close(CloseReason::Quit),
@@ -412,9 +415,12 @@ impl Driver {
             let session = self.journal.session().clone();
             self.side_writes.push(SideWrite::Plan { session, plan: Box::new(plan) });
         }
+        // That a process started may wait as well: whoever finds the command after a crash finds it by its mark.
         self.urgent |= !matches!(
             record.event,
-            Event::Call(CallEvent::Output { .. } | CallEvent::Spooled { .. })
+            Event::Call(
+                CallEvent::Output { .. } | CallEvent::Spooled { .. } | CallEvent::Spawned { .. }
+            )
         );
         self.outbox.push(record);
     }

@@ -28,6 +28,11 @@ impl Driver {
             return;
         }
         let CallId { task, attempt, .. } = call.clone();
+        if reused.is_some() {
+            self.up_to_date.insert(task.clone());
+        } else {
+            self.up_to_date.remove(&task);
+        }
         self.record(TaskEvent::ResultsKept { task, attempt, results, reused });
     }
 

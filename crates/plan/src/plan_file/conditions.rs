@@ -14,6 +14,9 @@ pub(super) const WHEN_FIELDS: &[FieldNames] = &[("if", &[]), ("on", &[])];
 const FIX: &str =
     "Write a condition such as \"params.deploy and tasks.build.outputs.kind == 'full'\".";
 
+const BARE_NAMES: &str =
+    "Write names without braces, such as \"params.deploy and vars.kind == 'full'\".";
+
 /// On which end a task runs, and on which further condition.
 pub(super) fn decode_when(
     decoder: &mut PlanFileDecoder<'_>,
@@ -24,7 +27,13 @@ pub(super) fn decode_when(
         && text.contains([' ', '.', '('])
     {
         let message = format!("cannot be \"{}\"", escape_for_message(text));
-        decoder.report_bad_value(tree, path, message, "Write when = { if = \"…\" }.");
+        let fix = match text.trim().trim_start_matches("${{").trim_end_matches("}}").trim() {
+            "always()" => "Write when = \"always\".",
+            "failure()" => "Write when = \"failed\".",
+            "success()" => "Write when = \"success\".",
+            _ => "Write when = { if = \"…\" }.",
+        };
+        decoder.report_bad_value(tree, path, message, fix);
         return None;
     }
     if !matches!(tree.value, TreeValue::Table(_)) {
@@ -74,7 +83,8 @@ pub(super) fn expand_condition(
             } else {
                 entry.tree.span.start
             };
-            fault = Some((error.message, FIX.to_owned(), at));
+            let fix = if text.contains("${{") { BARE_NAMES } else { FIX };
+            fault = Some((error.message, fix.to_owned(), at));
         }
         Ok(mut condition) => {
             let checked = condition.replace_stated(resolve).and_then(|()| {

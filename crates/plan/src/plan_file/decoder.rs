@@ -16,14 +16,28 @@ use planwright_text::nearest_name;
 const MAX_VIOLATIONS: usize = 1000;
 
 /// What other programs call a field, which field that is here, and how it is written.
-const FIELDS_ELSEWHERE: [(&[&str], &str, &str); 13] = [
+const FIELDS_ELSEWHERE: [(&[&str], &str, &str); 15] = [
     (&["needs", "deps", "requires", "after"], "depends_on", "Write depends_on = [\"…\"]."),
     (
         &["cmd", "cmds", "command", "commands", "script", "exec"],
         "run",
         "Write run = { shell = \"…\" }.",
     ),
-    (&["if", "condition"], "when", "Write when = { if = \"…\" }."),
+    (
+        &["if", "condition"],
+        "when",
+        "Write when = { if = \"…\" }; for failure() or always(), when = \"failed\" or when = \"always\".",
+    ),
+    (
+        &["env", "environment", "shell", "timeout", "retries", "cwd", "secrets", "env_file"],
+        "defaults",
+        "Write it under [defaults], for all commands.",
+    ),
+    (
+        &["schedule", "cron"],
+        "not_before",
+        "A plan runs when it is started; write not_before = \"2026-12-01T09:00\" for a task that waits for its time.",
+    ),
     (&["finally", "always"], "when", "Write when = \"always\"."),
     (&["dir", "directory", "working-directory", "workdir"], "cwd", "Write cwd = \"…\"."),
     (&["environment", "variables"], "env", "Write env = { NAME = \"…\" }."),
@@ -46,6 +60,19 @@ const FIELDS_ELSEWHERE: [(&[&str], &str, &str); 13] = [
         "Write pool = \"NAME\", and NAME = 1 under [resources].",
     ),
     (&["retry", "attempts"], "retries", "Write retries = 2, or a table with `max`."),
+];
+
+/// How fields are written whose kind is easily taken for another one.
+const FIELD_EXAMPLES: [(&str, &str); 9] = [
+    ("service", "{ ready = \"curl -sf localhost:8080\" }"),
+    ("outputs", "{ version = \"last_line\" }"),
+    ("artifacts", "[\"dist/**\"]"),
+    ("inputs", "[\"src/**\"]"),
+    ("tags", "[\"slow\"]"),
+    ("matrix", "{ os = [\"linux\", \"macos\"] }"),
+    ("exclude", "[{ os = \"macos\", version = 2 }]"),
+    ("include", "[\"lib.toml\"]"),
+    ("env", "{ CI = \"1\" }"),
 ];
 
 /// A field's name in plan files and its aliases.
@@ -122,7 +149,15 @@ impl<'a> PlanFileDecoder<'a> {
 
     fn report_wrong_kind(&mut self, tree: &ValueTree, path: ValuePath<'_>, expected: &str) {
         let message = format!("must be {expected}, not {}", tree.kind());
-        self.report_bad_value(tree, path, message, format!("Write {expected}."));
+        let example = match path {
+            ValuePath::Field(_, name) => FIELD_EXAMPLES.iter().find(|(field, _)| *field == name),
+            _ => None,
+        };
+        let fix = match example {
+            Some((name, example)) => format!("Write {expected}, such as {name} = {example}."),
+            None => format!("Write {expected}."),
+        };
+        self.report_bad_value(tree, path, message, fix);
     }
 
     /// Records a change that was made to the person's input.

@@ -141,8 +141,7 @@ fn decode_lag(
             None
         }
         None => {
-            let fix =
-                "Write minutes as a number, or \"30m\", \"2h\", \"1d\"; a minus makes it a lead.";
+            let fix = "Write whole minutes as a number, or \"30m\", \"2h\", \"1d\"; a minus makes it a lead.";
             decoder.report_bad_value(tree, path, "is not a lag", fix);
             None
         }

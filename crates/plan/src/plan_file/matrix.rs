@@ -137,12 +137,23 @@ fn decode_cells(
     cells
 }
 
+/// What other programs write to add single combinations.
+fn holds_tables(tree: &ValueTree) -> bool {
+    let TreeValue::List(items) = &tree.value else { return false };
+    items.iter().any(|item| matches!(item.value, TreeValue::Table(_)))
+}
+
 fn decode_axis(
     decoder: &mut PlanFileDecoder<'_>,
     entry: &TreeEntry,
     path: ValuePath<'_>,
 ) -> Option<Vec<PlanValue>> {
     let path = ValuePath::Field(&path, &entry.key);
+    if entry.key == "include" && holds_tables(&entry.tree) {
+        let fix = "List all values, and leave combinations out with `exclude`.";
+        decoder.report_bad_value(&entry.tree, path, "cannot add combinations", fix);
+        return None;
+    }
     if !is_reference_name(&entry.key) {
         let fix = "Write a name of letters, digits, `_` and `-`.";
         decoder.report_bad_value(&entry.tree, path, "cannot be referred to by that name", fix);

@@ -55,7 +55,8 @@ struct PlanSchema {
     /// Files whose tasks, vars, resources and pools become part of this one, seen from its directory. What this file states
     /// itself goes first.
     include: Option<Vec<String>>,
-    /// Resources with a scope: "plan", or "machine" for those that all runs of one data directory share.
+    /// Resources with a scope: "plan", or "machine" for those that all runs of one data directory share. A number of units, or a
+    /// table.
     pools: Option<BTreeMap<String, PoolOrCapacity>>,
     /// A command that is started when the run ends, fails or asks.
     notify: Option<NotifySchema>,
@@ -167,7 +168,8 @@ struct TaskSchema {
     task_type: Option<String>,
     /// Anything else, kept as written.
     metadata: Option<BTreeMap<String, Value>>,
-    /// When it is stopped: seconds, or text such as "90s", "5m" or "1h".
+    /// When it is stopped: seconds, or text such as "90s", "5m" or "1h". Defaults to an hour, or to twice its duration where that is
+    /// longer; services and interactive commands have no limit of their own.
     timeout: Option<AmountSchema>,
     /// The program that its command is given to, such as `["bash", "-euc"]`. Defaults to sh -c, in
     /// version 2 to sh -euc.
@@ -207,7 +209,7 @@ struct TaskSchema {
     /// Patterns of the files that its command reads, seen from its directory, for `cache`.
     inputs: Option<Vec<String>>,
     /// Whether it is left out as up to date when command, variables, parameters and inputs are those of an attempt that
-    /// succeeded and its artifacts are there. `run --no-cache` runs it all the same.
+    /// succeeded and its artifacts are there. It needs `inputs`. `run --no-cache` runs it all the same.
     cache: Option<bool>,
     /// It runs while others need it: it starts before them, they wait until it is ready, and it is ended after the last.
     service: Option<ServiceSchema>,
@@ -528,9 +530,10 @@ struct LinkSchema {
     /// Which ends are tied together. Defaults to finish to start (FS). FS and SS hold the start of the task, FF and SF
     /// its end: it is finished, and waits to close.
     kind: Option<LinkKind>,
-    /// How long after; a run waits for it. Negative means a lead, which only the schedule uses.
+    /// How long after, in whole minutes; a run waits for it. Negative means a lead, which only the schedule uses.
     lag: Option<AmountSchema>,
-    /// Whether a lag counts working time or the clock. Working time is the calendar's; without one it is the clock's.
+    /// Whether a lag counts working time ("working", the default) or the clock ("elapsed"). Working time is the calendar's; without
+    /// one it is the clock's.
     lag_basis: Option<LagBasis>,
     /// Who drew it.
     origin: Option<LinkOrigin>,

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::TaskAttempt;
 use super::environment_file::read_environment_file;
 use super::results::ResultPlace;
 use super::task_cache::CacheQuestion;
+use super::{CommandLauncher, TaskAttempt};
 use planwright_text::{Redactor, is_secret_variable};
 
 /// An attempt that is ready to start.
@@ -20,10 +20,14 @@ pub(super) struct AttemptSetup {
 
 impl AttemptSetup {
     /// The key by which a finished attempt with the same command, variables and inputs is found.
-    pub(super) fn find_cache_key(&self, attempt: &TaskAttempt) -> Result<String, String> {
+    pub(super) fn find_cache_key(
+        &self,
+        attempt: &TaskAttempt,
+        launcher: Option<&CommandLauncher>,
+    ) -> Result<String, String> {
         let Some(place) = &self.place else { return Err("it has no place".to_owned()) };
         let (task, params) = (&*attempt.task, &attempt.task.plan().params);
-        CacheQuestion { task, variables: &self.variables, params, place }.key()
+        CacheQuestion { task, variables: &self.variables, params, place, launcher }.key()
     }
 }
 

@@ -1,7 +1,10 @@
 //! Launchers: a command that carries another one to where it runs, such as `ssh`, `srun`, `docker run` or `kubectl run`. The
 //! launcher is a local process, so that output, exit code, time limit and cancelling are those of any command.
 
+use std::fmt::Write as _;
 use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
 
 use crate::builtin::quote_word;
 
@@ -18,6 +21,8 @@ const CALL: &str = "{call}";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLauncher {
     words: Vec<String>,
+    /// Which of several commands of an attempt it carries; empty for the attempt's own.
+    part: String,
 }
 
 impl CommandLauncher {
@@ -49,7 +54,16 @@ impl CommandLauncher {
                 "must contain {argv} or {command} once, where the command to run goes".into()
             );
         }
-        Ok(Self { words: words.to_vec() })
+        Ok(Self { words: words.to_vec(), part: String::new() })
+    }
+
+    /// The same for another command of an attempt, which runs beside the attempt's own: it has another name.
+    pub(crate) fn for_part(&self, part: impl Into<String>) -> Self {
+        Self { words: self.words.clone(), part: part.into() }
+    }
+
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// The program that is started for a command: `arguments` are its shell with options and its text.
@@ -60,18 +74,18 @@ impl CommandLauncher {
         call: &str,
     ) -> Vec<String> {
         let line = arguments.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(" ");
-        let directory = directory.to_string_lossy();
         let mut wrapped = Vec::with_capacity(self.words.len() + arguments.len());
         let mut arguments = Some(arguments);
+        let (directory, name) = (directory.to_string_lossy(), call_name(call, &self.part));
+        let quoted_directory = quote_word(&directory);
         for word in &self.words {
             if word == ARGUMENTS {
                 wrapped.extend(arguments.take().unwrap_or_default());
                 continue;
             }
-            // A word with the command's text is read by a shell, for which a directory may have any name.
-            let quoted = word.contains(COMMAND).then(|| quote_word(&directory));
-            let directory = quoted.as_deref().unwrap_or(&directory);
-            wrapped.push(fill_word(word, &line, directory, &call_name(call)));
+            // What stands beside the command is read by the same shell.
+            let directory = if word.contains(COMMAND) { &*quoted_directory } else { &*directory };
+            wrapped.push(fill_word(word, &line, directory, &name));
         }
         wrapped
     }
@@ -104,10 +118,28 @@ fn fill_word(word: &str, line: &str, directory: &str, call: &str) -> String {
     filled
 }
 
-/// The mark of a call as a name that containers and jobs may have: small letters, digits and `-`.
-fn call_name(mark: &str) -> String {
+/// How much of a task's id is in the name of its attempt. With the session before it and the digits after it a name is short
+/// enough for a label of a cluster, which has 63 characters.
+const SHOWN_TASK: usize = 16;
+
+/// The mark of a call, `SESSION/TASK/ATTEMPT/STEP`, as a name that containers and jobs may have: small letters, digits and `-`.
+/// What a task's id has beside those is not in it, so digits that only this call has tell it from others.
+fn call_name(mark: &str, part: &str) -> String {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    mark.to_ascii_lowercase().chars().map(|c| if fits(c) { c } else { '-' }).collect()
+    let (session, rest) = mark.split_once('/').unwrap_or((mark, ""));
+    let task = rest.rsplitn(3, '/').last().unwrap_or_default();
+    let mut name = String::new();
+    for piece in [session, task].into_iter().filter(|piece| !piece.is_empty()) {
+        let piece = piece.to_ascii_lowercase();
+        let letters = piece.chars().map(|c| if fits(c) { c } else { '-' });
+        name.extend(letters.take(if name.is_empty() { usize::MAX } else { SHOWN_TASK }));
+        name.push('-');
+    }
+    let digest = Sha256::digest(format!("{mark}/{part}"));
+    digest.iter().take(4).for_each(|byte| {
+        let _ = write!(name, "{byte:02x}");
+    });
+    name
 }
 
 #[cfg(test)]
@@ -139,7 +171,7 @@ mod tests {
                 &["docker", "run", "--rm", "--name=pw-{call}", "-v{cwd}:/w", "alpine", "{argv}"],
                 &["sh"]
             )[3..5],
-            ["--name=pw-01ab-build-1-1", "-v/w/web:/w"]
+            ["--name=pw-01ab-build-64418e6f", "-v/w/web:/w"]
         );
     }
 
@@ -158,6 +190,34 @@ mod tests {
             .unwrap();
         assert_eq!(String::from_utf8_lossy(&ran.stdout).trim_end(), directory.to_string_lossy());
         assert!(!parent.path().join("x").exists());
+    }
+
+    #[test]
+    fn each_attempt_and_check_has_a_name_of_its_own_that_clusters_accept() {
+        let session = "01K9Z3V0000000000000000000";
+        let long = "x".repeat(200);
+        let tasks = [
+            "build",
+            "Build",
+            "b-uild",
+            "b.uild",
+            "test[linux,3.12]",
+            "test[linux,3.13]",
+            long.as_str(),
+        ];
+        let marks = tasks.iter().flat_map(|task| {
+            [(1, 1), (1, 2), (2, 1)]
+                .map(|(attempt, step)| format!("{session}/{task}/{attempt}/{step}"))
+        });
+        let names = marks.flat_map(|mark| ["", "ready 1"].map(|part| call_name(&mark, part)));
+        let names: Vec<String> = names.collect();
+        let different: std::collections::BTreeSet<&String> = names.iter().collect();
+        assert_eq!(different.len(), names.len(), "{names:?}");
+        for name in names {
+            let fits = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
+            assert!(name.bytes().all(fits) && name.len() + "pw-".len() <= 63, "{name}");
+            assert!(!name.ends_with('-') && !name.starts_with('-'), "{name}");
+        }
     }
 
     #[test]

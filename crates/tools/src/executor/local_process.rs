@@ -27,7 +27,7 @@ use planwright_model::event::{CallOutcome, OutputStream};
 use planwright_model::trace_ids::call_trace_parent;
 use planwright_model::{
     CallId, Category, ExecutionFailure, RunKind, SandboxChoice, SecretSource, SessionId, TaskNode,
-    TaskOutputSource,
+    TaskOutputSource, TaskResults,
 };
 use planwright_spool::SpoolDirectory;
 use planwright_text::Redactor;
@@ -256,7 +256,8 @@ impl LocalProcessExecutor {
         };
         let mut setup = AttemptSetup { variables, place, cache_key: None };
         if attempt.task.options.cache && self.cache.is_some() && setup.place.is_some() {
-            setup.cache_key = Some(setup.find_cache_key(attempt)?);
+            let launcher = self.find_launcher(&attempt.task)?;
+            setup.cache_key = Some(setup.find_cache_key(attempt, launcher.as_ref())?);
         }
         Ok(setup)
     }
@@ -332,16 +333,20 @@ impl LocalProcessExecutor {
         let collected = collected.unwrap_or_else(|error| Err(error.to_string()));
         match collected {
             Ok(results) => {
-                if let (Some(cache), Some(key)) = (&self.cache, &setup.cache_key) {
+                if let (Some(cache), Some(key)) = (&self.cache, setup.cache_key) {
                     let origin = format!("session {}", attempt.session.short_id());
                     let (directory, results) = (place.directory, results.clone());
                     let cached = CachedAttempt { origin, directory, results };
-                    if let Err(error) = cache.remember(key, &cached) {
-                        tracing::warn!(%error, "a finished attempt cannot be remembered");
+                    if attempt.task.has_checks() {
+                        cache.remember_when_confirmed(attempt, key, cached);
+                    } else {
+                        cache.remember(&key, &cached);
                     }
                 }
-                // The session is over if nobody listens any more.
-                let _ = events.send(AttemptEvent::Results { results, reused: None }).await;
+                if results != TaskResults::default() {
+                    // The session is over if nobody listens any more.
+                    let _ = events.send(AttemptEvent::Results { results, reused: None }).await;
+                }
             }
             Err(message) => {
                 let failure = ExecutionFailure::new("results_missing", Category::Critical, message);
@@ -350,12 +355,16 @@ impl LocalProcessExecutor {
         }
     }
 
-    /// Leaves out an attempt that would only repeat a finished one.
+    /// Leaves out an attempt that would only repeat a finished one. What is tried again really runs.
     async fn reuse_attempt(
         &self,
+        attempt: &TaskAttempt,
         setup: &AttemptSetup,
         events: &AttemptEventSink,
     ) -> Option<AttemptOutcome> {
+        if attempt.call.attempt > 1 {
+            return None;
+        }
         let (cache, key) = (self.cache.as_ref()?, setup.cache_key.as_ref()?);
         let found = cache.find(key, setup.place.as_ref()?)?;
         let (results, reused) = (found.results, Some(found.origin));
@@ -389,14 +398,16 @@ async fn run_and_keep_end<F: Future<Output = AttemptOutcome>>(
     events: &AttemptEventSink,
     (keeps, printed): (KeepsPrinted, &mut String),
 ) -> AttemptOutcome {
+    if keeps == KeepsPrinted::No {
+        return run(events.clone()).await;
+    }
     let (sender, mut receiver) = mpsc::channel(16);
     let running = run(AttemptEventSink::new(call.clone(), sender));
     let forward = async {
         while let Some((_, report)) = receiver.recv().await {
             let AttemptReport::Event(event) = report else { return };
-            if keeps == KeepsPrinted::Yes
-                && let AttemptEvent::Output { stream: OutputStream::Stdout, text }
-                | AttemptEvent::Spooled { stream: OutputStream::Stdout, text, .. } = &event
+            if let AttemptEvent::Output { stream: OutputStream::Stdout, text }
+            | AttemptEvent::Spooled { stream: OutputStream::Stdout, text, .. } = &event
             {
                 push_last_lines(printed, text);
             }
@@ -471,7 +482,7 @@ impl LocalProcessExecutor {
             Ok(setup) => setup,
             Err(message) => return AttemptOutcome::could_not_start(message),
         };
-        if let Some(outcome) = self.reuse_attempt(&setup, &events).await {
+        if let Some(outcome) = self.reuse_attempt(attempt, &setup, &events).await {
             return outcome;
         }
         let mut printed = String::new();
@@ -492,6 +503,12 @@ impl TaskExecutor for LocalProcessExecutor {
         cancel: CancellationToken,
     ) -> BoxFuture<'_, AttemptOutcome> {
         Box::pin(async move { self.run_attempt(&attempt, events, cancel).await })
+    }
+
+    fn confirm_attempt(&self, session: &SessionId, call: &CallId) {
+        if let Some(cache) = &self.cache {
+            cache.confirm(session, call);
+        }
     }
 
     fn collect_leftover_output<'a>(

@@ -69,6 +69,9 @@ pub trait TaskExecutor: Send + Sync {
         None
     }
 
+    /// The exit criteria of an attempt are met: it may be used again where it would only be repeated.
+    fn confirm_attempt(&self, _session: &SessionId, _call: &CallId) {}
+
     /// Reads on what an attempt prints that outlived the process that started it, until it has ended. The events are those of
     /// the attempt, from `journaled` bytes of its spool on. An executor whose attempts end with it has nothing to read.
     fn collect_leftover_output<'a>(

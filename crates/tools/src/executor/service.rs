@@ -42,13 +42,16 @@ async fn wait_until_ready(
     call: CallId,
     cancel: CancellationToken,
 ) {
-    loop {
+    for round in 1_u64.. {
         let passed = match ready {
             ServiceCheck::Port(port) => {
                 tokio::net::TcpStream::connect(("127.0.0.1", *port)).await.is_ok()
             }
             ServiceCheck::Command(command) => {
-                let spec = ProcessSpec { command: command.clone(), ..spec.clone() };
+                // It runs while the service does, which has a name of its own where it is.
+                let launcher = spec.launcher.as_ref();
+                let launcher = launcher.map(|one| one.for_part(format!("ready {round}")));
+                let spec = ProcessSpec { command: command.clone(), launcher, ..spec.clone() };
                 let ended =
                     process::run_and_collect(spec, cancel.clone(), call.clone(), |_| {}).await;
                 ended.outcome == (CallOutcome::Exited { code: 0 })

@@ -1,16 +1,18 @@
 //! Finished attempts that need not be repeated: a task with `cache` is up to date when its command, variables,
 //! parameters and inputs are those of an attempt that succeeded, and its artifacts are there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::results::{ResultPlace, hash_file, matching_files};
-use planwright_model::{KeptArtifact, RunKind, TaskNode, TaskResults};
+use super::{CommandLauncher, TaskAttempt};
+use planwright_model::{CallId, KeptArtifact, RunKind, SessionId, TaskId, TaskNode, TaskResults};
 
 /// What is known about a finished attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,11 +28,15 @@ pub(super) struct CachedAttempt {
 #[derive(Clone, Debug)]
 pub struct TaskCache {
     root: PathBuf,
+    unconfirmed: Arc<Mutex<UnconfirmedAttempts>>,
 }
+
+/// Attempts that have ended and whose exit criteria are still being checked, with their keys.
+type UnconfirmedAttempts = HashMap<(SessionId, TaskId), (CallId, String, CachedAttempt)>;
 
 impl TaskCache {
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), unconfirmed: Arc::default() }
     }
 
     /// The attempt with this key, if its artifacts are there or can be put back.
@@ -47,7 +53,35 @@ impl TaskCache {
         restored.then_some(cached)
     }
 
-    pub(super) fn remember(&self, key: &str, cached: &CachedAttempt) -> io::Result<()> {
+    pub(super) fn remember(&self, key: &str, cached: &CachedAttempt) {
+        if let Err(error) = self.write_entry(key, cached) {
+            tracing::warn!(%error, "a finished attempt cannot be remembered");
+        }
+    }
+
+    /// Remembers an attempt once its exit criteria are met. Until then nobody can use it.
+    pub(super) fn remember_when_confirmed(
+        &self,
+        attempt: &TaskAttempt,
+        key: String,
+        cached: CachedAttempt,
+    ) {
+        let own = (attempt.session.clone(), attempt.call.task.clone());
+        let mut unconfirmed = self.unconfirmed.lock().unwrap_or_else(PoisonError::into_inner);
+        unconfirmed.insert(own, (attempt.call.clone(), key, cached));
+    }
+
+    pub(super) fn confirm(&self, session: &SessionId, call: &CallId) {
+        let own = (session.clone(), call.task.clone());
+        let mut unconfirmed = self.unconfirmed.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = unconfirmed.remove(&own);
+        drop(unconfirmed);
+        if let Some((_, key, cached)) = found.filter(|(made_by, ..)| made_by == call) {
+            self.remember(&key, &cached);
+        }
+    }
+
+    fn write_entry(&self, key: &str, cached: &CachedAttempt) -> io::Result<()> {
         fs::create_dir_all(&self.root)?;
         let path = self.root.join(format!("{key}.json"));
         let partial = path.with_extension(format!("{}.tmp", std::process::id()));
@@ -82,6 +116,8 @@ pub(super) struct CacheQuestion<'a> {
     pub(super) variables: &'a BTreeMap<String, String>,
     pub(super) params: &'a BTreeMap<String, String>,
     pub(super) place: &'a ResultPlace,
+    /// What carries its command to another machine.
+    pub(super) launcher: Option<&'a CommandLauncher>,
 }
 
 impl CacheQuestion<'_> {
@@ -102,6 +138,10 @@ impl CacheQuestion<'_> {
         });
         add(&task.cwd);
         task.shell.iter().for_each(|word| add(word));
+        if let Some(launcher) = self.launcher {
+            add("on");
+            launcher.words().iter().for_each(|word| add(word));
+        }
         for values in [self.variables, self.params] {
             add(&values.len().to_string());
             for (name, value) in values {

@@ -1,35 +1,19 @@
-//! Where a program is that a command names without a directory, looked up once.
+//! Where a program is that a command names without a directory.
 //!
-//! A new process tries one directory of `PATH` after the other, and each miss costs. Thousands of commands of a plan are
-//! given to the same shell.
+//! A new process tries one directory of `PATH` after the other, and each miss costs it more than a look at the directory costs
+//! here. It is looked up for each command: an earlier one may just have made a program that comes first.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{Access, access};
-
-/// By program and `PATH`.
-type KnownPrograms = HashMap<(String, OsString), PathBuf>;
-
-static KNOWN: Mutex<Option<KnownPrograms>> = Mutex::new(None);
 
 /// The file of a program, as a new process with this environment would find it. `None` where that is left to the system.
 pub(super) fn find_program(program: &str) -> Option<PathBuf> {
     if program.is_empty() || program.contains('/') {
         return None;
     }
-    let key = (program.to_owned(), std::env::var_os("PATH")?);
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = known.get_or_insert_default();
-    // One that was there and is gone is looked up again.
-    if let Some(path) = known.get(&key).filter(|path| is_program(path)) {
-        return Some(path.clone());
-    }
-    let path = search(program, &key.1)?;
-    known.insert(key, path.clone());
-    Some(path)
+    search(program, &std::env::var_os("PATH")?)
 }
 
 /// The first program of this name. An entry that is no absolute path means another directory for each command.
@@ -71,6 +55,10 @@ mod tests {
         assert_eq!(search("it", &path), Some(places[1].join("it")));
         assert_eq!(search("dir", &path), None);
         assert_eq!(search("nowhere", &path), None);
+        // What an earlier command made comes first from then on.
+        let made = places[0].join("it");
+        std::fs::set_permissions(&made, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(search("it", &path), Some(made));
         assert_eq!(search("it", &OsString::from("here:/bin")), None);
         assert_eq!(find_program("/bin/sh"), None);
     }

@@ -93,13 +93,7 @@ impl<'a> OutputRecorder<'a> {
             }
             OutputKeeper::Spool { writer, .. } => {
                 let dropped = writer.dropped_bytes();
-                // Waited for, so that a program that ends now does not leave half of it.
-                let ended = tokio::task::spawn_blocking(move || writer.finish()).await;
-                match ended {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) => tracing::error!(%error, "an output spool cannot be ended"),
-                    Err(error) => tracing::error!(%error, "ending an output spool panicked"),
-                }
+                finish_spool(writer).await;
                 (self.total, dropped)
             }
         }
@@ -142,5 +136,20 @@ impl<'a> OutputRecorder<'a> {
             send_event(self.events, AttemptEvent::Output { stream, text }).await;
         }
         self.keeper = OutputKeeper::Limiter(limiter);
+    }
+}
+
+/// Ends a spool. Waited for, so that a program that ends now does not leave half of it; most are short, and no other thread is
+/// needed for those.
+async fn finish_spool(writer: Box<SpoolWriter>) {
+    let ended = if writer.takes_work_to_finish() {
+        tokio::task::spawn_blocking(move || writer.finish()).await
+    } else {
+        Ok(writer.finish())
+    };
+    match ended {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!(%error, "an output spool cannot be ended"),
+        Err(error) => tracing::error!(%error, "ending an output spool panicked"),
     }
 }

@@ -320,6 +320,10 @@ fn unknown_template_fix(body: &str) -> String {
         Some(("secrets", name)) if is_variable_name(name) => {
             format!("Add secrets = [\"{name}\"] to the task, and write \"${name}\" in its command.")
         }
+        Some(("tasks", rest)) if rest.ends_with(".status") || rest.ends_with(".exit_code") => {
+            "Only conditions know how a task ended: when = { if = \"tasks.ID.status == 'failed'\", on = \"always\" }."
+                .to_owned()
+        }
         Some((runner @ ("github" | "runner"), name)) if is_variable_name(name) => {
             let variable = format!("{runner}_{name}").to_uppercase();
             format!("Write {} env.{variable} }}}}.", "${{")

@@ -92,11 +92,21 @@ fn parameters_are_checked_against_their_declaration() {
 fn what_other_programs_write_is_refused_with_what_to_write_here() {
     for (line, expected) in [
         ("run = { shell = \"echo ${{ secrets.TOKEN }}\" }", "Add secrets = [\"TOKEN\"]"),
+        ("run = { shell = \"echo ${{ tasks.b.status }}\" }", "Only conditions know"),
         ("run = { shell = \"echo ${{ github.sha }}\" }", "Write ${{ env.GITHUB_SHA }}."),
         ("run = { shell = [\"make\", \"make test\"] }", "as one text"),
         ("run = { shell = \"true\" }\nshell = \"bash\"", "[\"bash\", \"-euc\"]"),
         ("run = { shell = \"true\" }\nwhen = \"params.x == 1\"", "when = { if ="),
         ("run = { shell = \"true\" }\nif = \"always()\"", "when = { if ="),
+        ("run = { shell = \"true\" }\nwhen = \"always()\"", "Write when = \"always\"."),
+        ("run = { shell = \"true\" }\nwhen = \"${{ failure() }}\"", "Write when = \"failed\"."),
+        ("run = { shell = \"true\" }\nservice = true", "service = { ready ="),
+        ("run = { shell = \"true\" }\nartifacts = \"dist\"", "artifacts = [\"dist/**\"]"),
+        (
+            "run = { shell = \"true\" }\nmatrix = { os = [\"a\"], include = [{ os = \"b\" }] }",
+            "with `exclude`",
+        ),
+        ("run = { shell = \"true\" }\nschedule = \"0 3 * * *\"", "not_before = "),
         ("run = { shell = \"true\" }\ntimeout-minutes = 5", "timeout = \"5m\""),
         ("steps = [{ run = \"make\" }]", "run = { shell ="),
         ("run = { shell = \"true\" }\nstrategy = { os = [\"a\"] }", "matrix = {"),
@@ -237,6 +247,7 @@ fn conditions_are_read_with_their_values_and_refused_with_their_place() {
     assert_eq!(braces.plan.tasks[1].options.run_if, "false");
     for (when, column, expected) in [
         ("{ if = \"params.deploy = true\" }", 30, "does not know the operator `=`"),
+        ("{ if = \"${{ params.deploy }} == true\" }", 16, "does not know"),
         ("{ if = \"params.nope\" }", 15, "refers to the parameter `nope`"),
         ("{ if = \"params.deploy == 1\" }", 15, "compares true or false with a whole number"),
         ("{ if = \"1\" }", 15, "is a whole number, not true or false"),
