@@ -495,6 +495,7 @@ pub const CLAUDE: &str = r#"{"type":"summary","summary":"Parser work","leafUuid"
 {"type":"user","uuid":"1","sessionId":"s","cwd":"/srv/app","timestamp":"2026-01-05T10:00:00.000Z","message":{"role":"user","content":"Mend the parser"}}
 {"type":"assistant","uuid":"2","sessionId":"s","timestamp":"2026-01-05T10:00:01.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"Grammar first"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}
 {"type":"user","uuid":"3","sessionId":"s","timestamp":"2026-01-05T10:00:02.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"grammar.rs"}]}}
+{"type":"sparkle","sessionId":"s","timestamp":"2026-01-05T10:00:03.000Z","new":"thing"}
 "#;
 
 #[test]

@@ -67,4 +67,5 @@ mod support;
 mod terminal_tasks;
 mod tools;
 mod torture;
+mod transcripts;
 mod workspace;
