@@ -12,9 +12,13 @@ use planwright_plan::export::{
 };
 use planwright_plan::plan_file_schedule::{LocalContext, schedule_plan_file};
 use planwright_state::execution_result::ExecutionResult;
+use planwright_state::replay::file_changes::EditLog;
+use planwright_state::replay::workspace_patch::render_workspace_patch;
 use planwright_state::{SessionState, TaskStatus};
 use planwright_store::Store;
-use planwright_store::exchange::{html_page, jsonl, markdown_report, otlp, seed_traces};
+use planwright_store::exchange::{
+    chrome_trace, html_page, jsonl, markdown_report, otlp, seed_traces,
+};
 use planwright_tui::SessionExport;
 
 /// All records of a session.
@@ -65,6 +69,30 @@ pub(crate) fn export_text(
         SessionExport::PlanCalendar => export_calendar(store, id, &state)?,
         plan => export_plan(id, &state, plan, &zone)?,
     })
+}
+
+/// A session as a trace for timeline viewers.
+pub(crate) fn export_chrome_trace(store: &Store, id: &SessionId) -> anyhow::Result<String> {
+    let records = session_records(store, id)?;
+    let title = store.session_info(id)?.summary.title;
+    Ok(format!("{}\n", chrome_trace::render_chrome_trace(id, &title, &records)))
+}
+
+/// What agents changed in the workspace up to an event, as a patch.
+pub(crate) fn export_workspace_patch(
+    store: &Store,
+    id: &SessionId,
+    at: Option<u64>,
+) -> anyhow::Result<String> {
+    let mut history = session_history(store, id)?;
+    let head = history.head_seq()?;
+    if let Some(at) = at.filter(|at| *at == 0 || *at > head.0) {
+        return Err(super::unknown_event_error(id, head, at));
+    }
+    let at = at.map_or(head, Seq);
+    let mut log = EditLog::default();
+    while log.read_on(&mut history, at)? {}
+    Ok(render_workspace_patch(&log, at))
 }
 
 fn no_plan_error(id: &SessionId) -> anyhow::Error {

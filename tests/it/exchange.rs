@@ -214,6 +214,7 @@ fn every_format_is_written_and_not_empty() {
         ("dot", "digraph"),
         ("html", "<svg"),
         ("otlp", "execute_tool"),
+        ("chrome-trace", "traceEvents"),
         ("result", "react_log"),
         ("toml", "[[tasks]]"),
         ("plan-json", "\"tasks\""),

@@ -22,6 +22,7 @@ mod empty_sessions;
 mod engine;
 mod exchange;
 mod executors;
+mod export_consumers;
 mod failed_runs;
 mod faults;
 mod field_differences;
