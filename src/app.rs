@@ -21,6 +21,7 @@ mod own_time_items;
 mod plan_secrets;
 mod plan_session;
 pub(crate) mod planning;
+pub(crate) mod replay_film;
 mod resume_session;
 mod run_notices;
 mod saved_sessions;

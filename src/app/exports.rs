@@ -5,14 +5,20 @@ use jiff::tz::TimeZone;
 
 use super::session_history;
 use crate::console::CliProblem;
-use planwright_model::event::Record;
-use planwright_model::{Plan, Seq, SessionId};
-use planwright_plan::export::{self, ExportedRun, ExportedStatus, ExportedTask, PlanExport};
+use planwright_model::event::{Event, PlanningEvent, Record};
+use planwright_model::{Plan, Schedule, Seq, SessionId, TaskNode};
+use planwright_plan::export::{
+    self, CalendarEdition, ExportedRun, ExportedStatus, ExportedTask, PlanExport,
+};
 use planwright_plan::plan_file_schedule::{LocalContext, schedule_plan_file};
 use planwright_state::execution_result::ExecutionResult;
+use planwright_state::replay::file_changes::EditLog;
+use planwright_state::replay::workspace_patch::render_workspace_patch;
 use planwright_state::{SessionState, TaskStatus};
 use planwright_store::Store;
-use planwright_store::exchange::{html_page, jsonl, markdown_report, otlp, seed_traces};
+use planwright_store::exchange::{
+    chrome_trace, html_page, jsonl, markdown_report, otlp, seed_traces,
+};
 use planwright_tui::SessionExport;
 
 /// All records of a session.
@@ -60,9 +66,39 @@ pub(crate) fn export_text(
             jsonl::write_export(&store.reader()?, id, &mut lines)?;
             String::from_utf8(lines)?
         }
-        SessionExport::PlanCalendar => export_calendar(id, &state)?,
+        SessionExport::PlanCalendar => export_calendar(store, id, &state)?,
         plan => export_plan(id, &state, plan, &zone)?,
     })
+}
+
+/// A session as a trace for timeline viewers.
+pub(crate) fn export_chrome_trace(store: &Store, id: &SessionId) -> anyhow::Result<String> {
+    let records = session_records(store, id)?;
+    let title = store.session_info(id)?.summary.title;
+    Ok(format!("{}\n", chrome_trace::render_chrome_trace(id, &title, &records)))
+}
+
+/// What agents changed in the workspace up to an event, as a patch.
+pub(crate) fn export_workspace_patch(
+    store: &Store,
+    id: &SessionId,
+    at: Option<u64>,
+) -> anyhow::Result<String> {
+    let mut history = session_history(store, id)?;
+    let head = history.head_seq()?;
+    if let Some(at) = at.filter(|at| *at == 0 || *at > head.0) {
+        return Err(super::unknown_event_error(id, head, at));
+    }
+    let at = at.map_or(head, Seq);
+    let mut log = EditLog::default();
+    while log.read_on(&mut history, at)? {}
+    Ok(render_workspace_patch(&log, at))
+}
+
+fn no_plan_error(id: &SessionId) -> anyhow::Error {
+    CliProblem::failed(format!("session {} has no plan yet", id.short_id()))
+        .with_remedy(format!("resume it: planwright resume {}", id.short_id()))
+        .into()
 }
 
 fn export_plan(
@@ -71,22 +107,19 @@ fn export_plan(
     format: SessionExport,
     zone: &TimeZone,
 ) -> anyhow::Result<String> {
-    let Some(current) = &state.plan.current else {
-        return Err(CliProblem::failed(format!("session {} has no plan yet", id.short_id()))
-            .with_remedy(format!("resume it: planwright resume {}", id.short_id()))
-            .into());
-    };
+    let Some(current) = &state.plan.current else { return Err(no_plan_error(id)) };
     let plan = &current.plan;
     let run = exported_run(state);
-    // A plan that was drafted has phases and dates; once it runs, what became of its tasks matters more.
-    let drafted = drafted_plan(state).filter(|_| run.is_empty());
+    let drafted = drafted_plan(state, &run);
+    // Once a drafted plan runs, what really ran matters more than when it was planned.
+    let ran = run.values().any(|task| task.started.is_some());
     Ok(match (format, &drafted) {
         (SessionExport::PlanFlowchart, Some(drafted)) => export::render_flowchart(drafted),
-        (SessionExport::PlanGantt, Some(drafted)) => export::render_gantt(drafted),
+        (SessionExport::PlanGantt, Some(drafted)) if !ran => export::render_gantt(drafted),
         (SessionExport::PlanDot, Some(drafted)) => export::render_dot(drafted),
-        (SessionExport::PlanFlowchart, None) => export::render_graph_flowchart(plan, &run),
-        (SessionExport::PlanGantt, None) => export_gantt(plan, &run, zone)?,
-        (SessionExport::PlanDot, None) => export::render_graph_dot(plan, &run),
+        (SessionExport::PlanFlowchart, None) => export::render_graph_flowchart(plan, &run, zone),
+        (SessionExport::PlanGantt, _) => export_gantt(plan, &run, zone)?,
+        (SessionExport::PlanDot, None) => export::render_graph_dot(plan, &run, zone),
         (SessionExport::TaskTable, _) => export::render_csv(plan, &run, zone),
         (SessionExport::PlanFile, _) => planwright_plan::plan_file::write_toml(plan),
         _ => format!("{}\n", serde_json::to_string_pretty(&**plan)?),
@@ -116,10 +149,10 @@ fn exported_run(state: &SessionState) -> ExportedRun {
 }
 
 /// The plan with its phases and dates, if it was drafted from a goal.
-fn drafted_plan(state: &SessionState) -> Option<PlanExport<'_>> {
+fn drafted_plan<'a>(state: &'a SessionState, run: &'a ExportedRun) -> Option<PlanExport<'a>> {
     let planning = &state.planning;
     let (context, roadmap) = (planning.context.as_deref()?, planning.roadmap.as_deref()?);
-    Some(PlanExport { context, roadmap, schedule: planning.schedule.as_deref() })
+    Some(PlanExport { context, roadmap, schedule: planning.schedule.as_deref(), run: Some(run) })
 }
 
 /// What really ran, else when it is planned.
@@ -136,20 +169,36 @@ fn export_gantt(plan: &Plan, run: &ExportedRun, zone: &TimeZone) -> anyhow::Resu
     }
 }
 
-/// The schedule of a session: of the plan that was drafted, or of a plan file with a calendar.
-fn export_calendar(id: &SessionId, state: &SessionState) -> anyhow::Result<String> {
-    let stamp = Timestamp::now();
-    if let Some(plan) = drafted_plan(state).filter(|plan| plan.schedule.is_some()) {
-        return Ok(export::render_ical(&plan, id.as_str(), stamp)?);
+/// The dates of a session: of the plan that was drafted, or of a plan file with a calendar or dates of its own. Events of
+/// earlier drafts that are gone are in it as canceled ones.
+fn export_calendar(store: &Store, id: &SessionId, state: &SessionState) -> anyhow::Result<String> {
+    let records = session_records(store, id)?;
+    let revision = records.last().map_or(0, |record| record.seq.0);
+    let edition = CalendarEdition { plan_id: id.as_str(), stamp: Timestamp::now(), revision };
+    let run = exported_run(state);
+    if let Some(plan) = drafted_plan(state, &run).filter(|plan| plan.schedule.is_some()) {
+        let earlier: Vec<&Schedule> = records.iter().filter_map(drafted_schedule).collect();
+        return Ok(export::render_ical(&plan, &edition, &earlier)?);
     }
-    let plan = state.plan.current.as_ref().map(|current| &current.plan);
-    if let Some(plan) = plan.filter(|plan| plan.calendar.is_some()) {
+    if let Some(plan) = state.plan.current.as_ref().map(|current| &current.plan) {
         let local = LocalContext::from_clock(&jiff::Zoned::now());
-        if let Some(schedule) = schedule_plan_file(plan, &local)? {
-            return Ok(export::render_graph_ical(plan, &schedule, id.as_str(), stamp)?);
+        let schedule = match &plan.calendar {
+            Some(_) => schedule_plan_file(plan, &local)?,
+            None => None,
+        };
+        let is_dated = |task: &TaskNode| task.dates().stated().next().is_some();
+        if schedule.is_some() || plan.tasks.iter().any(is_dated) {
+            return Ok(export::render_graph_ical(plan, schedule.as_ref(), &run, &edition)?);
         }
     }
     Err(CliProblem::failed(format!("session {} has no dates", id.short_id()))
-        .with_remedy("a plan file needs a [calendar] and durations")
+        .with_remedy("a plan file needs dates, or a [calendar] and durations")
         .into())
+}
+
+fn drafted_schedule(record: &Record) -> Option<&Schedule> {
+    match &record.event {
+        Event::Planning(PlanningEvent::ScheduleDrafted { schedule, .. }) => Some(schedule),
+        _ => None,
+    }
 }

@@ -11,27 +11,34 @@ use super::plan::{is_special_file, write_atomically};
 use super::session::block_on;
 use super::sessions::session_records;
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
-use crate::app::exports::export_text;
+use crate::app::exports::{export_chrome_trace, export_text, export_workspace_patch};
 use crate::app::otlp_feed::SpanCollector;
+use crate::app::replay_film::film_session;
 use crate::app::{self, App};
 use planwright_model::SessionId;
 use planwright_state::execution_result::ExecutionResult;
 use planwright_store::Store;
 use planwright_store::exchange::{jsonl, seed_traces};
-use planwright_tui::SessionExport;
+use planwright_tui::{ColorDepth, SessionExport, UiSettings, frame_animation, frame_cast};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// The session: its id, a unique prefix, or `last`
     session: String,
     /// How it is written
-    #[arg(long, value_name = "FORMAT")]
-    format: ExportFormat,
+    #[arg(long, value_name = "FORMAT", required_unless_present = "files")]
+    format: Option<ExportFormat>,
+    /// Write what agents changed in the workspace, as a patch for `git apply`
+    #[arg(long, conflicts_with = "format")]
+    files: bool,
+    /// Up to this event; up to the last one if it is not given
+    #[arg(long, value_name = "N", requires = "files")]
+    at: Option<u64>,
     /// Write to a file instead of standard output; `json` to a directory writes one file per trace
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Send the spans of `otlp` to a collector, such as `http://localhost:4318`
-    #[arg(long, value_name = "URL", conflicts_with = "output")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["output", "files"])]
     endpoint: Option<String>,
 }
 
@@ -60,6 +67,12 @@ enum ExportFormat {
     Html,
     /// OpenTelemetry spans as OTLP JSON
     Otlp,
+    /// A timeline for Perfetto and chrome://tracing
+    ChromeTrace,
+    /// A replay as a recording for terminal players (asciicast)
+    Cast,
+    /// A replay as an animated picture
+    Svg,
     /// The result of the run as JSON, with traces and log
     Result,
     /// The plan as JSON
@@ -69,9 +82,10 @@ enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// The form that it stands for; packed or not, events are events.
-    fn session_export(self) -> SessionExport {
-        match self {
+    /// The form that it stands for; packed or not, events are events. None for what only the command line writes.
+    fn session_export(self) -> Option<SessionExport> {
+        Some(match self {
+            Self::ChromeTrace | Self::Cast | Self::Svg => return None,
             Self::Json => SessionExport::RunTraces,
             Self::Jsonl | Self::JsonlZst => SessionExport::RunEvents,
             Self::Markdown => SessionExport::RunReport,
@@ -85,7 +99,7 @@ impl ExportFormat {
             Self::Result => SessionExport::RunResult,
             Self::PlanJson => SessionExport::PlanJson,
             Self::Toml => SessionExport::PlanFile,
-        }
+        })
     }
 }
 
@@ -96,8 +110,12 @@ pub(super) fn execute_export(shared: &SharedArgs, args: &ExportArgs) -> anyhow::
     };
     let id = app::find_session(&store, &args.session)?;
     let output = args.output.as_deref();
+    let Some(format) = args.format else {
+        write_output(output, &export_workspace_patch(&store, &id, args.at)?)?;
+        return Ok(CliExit::Success);
+    };
     if let Some(endpoint) = &args.endpoint {
-        if args.format != ExportFormat::Otlp {
+        if format != ExportFormat::Otlp {
             return Err(CliProblem::usage("only spans are sent to a collector")
                 .with_remedy("add --format otlp, or name a file with -o")
                 .into());
@@ -106,22 +124,49 @@ pub(super) fn execute_export(shared: &SharedArgs, args: &ExportArgs) -> anyhow::
         let spans = export_text(&store, &id, SessionExport::RunSpans)?;
         return block_on(send_spans(&collector, spans));
     }
-    match args.format {
+    match format {
         ExportFormat::Jsonl | ExportFormat::JsonlZst => {
-            export_lines(&store, &id, args.format, output)?;
+            export_lines(&store, &id, format, output)?;
         }
         ExportFormat::Json if output.is_some_and(wants_directory) => {
             export_traces(&store, &id, output.unwrap_or(Path::new("")))?;
         }
         format => {
-            let text = export_text(&store, &id, format.session_export())?;
-            match output {
-                Some(path) => write_atomically(path, &text)?,
-                None => StdoutWriter::new().write_text(&text)?,
-            }
+            let text = match format.session_export() {
+                Some(form) => export_text(&store, &id, form)?,
+                None => export_for_viewer(&app, &store, &id, format)?,
+            };
+            write_output(output, &text)?;
         }
     }
     Ok(CliExit::Success)
+}
+
+fn write_output(output: Option<&Path>, text: &str) -> anyhow::Result<()> {
+    match output {
+        Some(path) => write_atomically(path, text),
+        None => Ok(StdoutWriter::new().write_text(text)?),
+    }
+}
+
+/// What only the command line writes: for viewers of timelines and players.
+fn export_for_viewer(
+    app: &App,
+    store: &Store,
+    id: &SessionId,
+    format: ExportFormat,
+) -> anyhow::Result<String> {
+    if format == ExportFormat::ChromeTrace {
+        return export_chrome_trace(store, id);
+    }
+    // A recording has the colors of the theme, whatever this terminal can show.
+    let settings = UiSettings { color: ColorDepth::True, ..app.ui_settings()? };
+    let (began, frames) = film_session(store, id, &settings)?;
+    let title = store.session_info(id)?.summary.title;
+    Ok(match format {
+        ExportFormat::Cast => frame_cast(&planwright_text::clean_line(&title), began, &frames),
+        _ => frame_animation(&frames),
+    })
 }
 
 /// Sends spans to a collector.

@@ -19,7 +19,8 @@ use planwright_text as text;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// An export (.jsonl, .jsonl.zst), traces (.json or a directory), a Codex rollout or a Claude Code transcript
+    /// An export (.jsonl, .jsonl.zst), traces (.json or a directory), or a transcript of Codex, Claude Code, Gemini CLI, opencode
+    /// or goose
     file: PathBuf,
     /// Give the session a new id, if its own is taken
     #[arg(long)]
@@ -82,6 +83,12 @@ pub(super) enum ImportedFile {
 /// Looks at a file and reads it, whatever it is.
 pub(super) fn read_import(path: &Path, app: &App) -> Result<ImportedFile, ImportError> {
     if path.is_dir() || path.extension().is_some_and(|ending| ending == "json") {
+        if !path.is_dir()
+            && let Some((program, records)) =
+                transcript_import::read_transcript_document(path, &app.redactor())?
+        {
+            return Ok(ImportedFile::Records { source: program.name().to_owned(), records });
+        }
         let title = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let found = seed_traces::read_traces(path, &app.redactor())?;
         let records = seed_traces::session_from_traces(&found, &title.unwrap_or_default())?;
@@ -117,7 +124,8 @@ fn store_import(
                 summary: SessionSummary::default(),
             };
             let from = SessionProvenance { source: source.clone(), header: String::new() };
-            (id, source, store.import_session(new, from, Vec::new(), ImportedSession::new(records)))
+            let marks = transcript_import::failure_bookmarks(&records);
+            (id, source, store.import_session(new, from, marks, ImportedSession::new(records)))
         }
     };
     match outcome {

@@ -19,7 +19,7 @@ use crate::headless::PresetAnswers;
 use planwright_drafting::goal_reading::{self, GoalReading};
 use planwright_files::{self as files, FileLimit};
 use planwright_model::PolicyOverride;
-use planwright_plan::export::{self, PlanExport};
+use planwright_plan::export::{self, CalendarEdition, PlanExport};
 use planwright_state::PlanningSlice;
 
 #[derive(Debug, Args)]
@@ -250,14 +250,18 @@ fn format_plan(
         return Ok(String::new());
     };
     let context = &outline.plan_context;
-    let exported = PlanExport { context, roadmap, schedule: talk.schedule.as_deref() };
+    let exported = PlanExport { context, roadmap, schedule: talk.schedule.as_deref(), run: None };
     Ok(match format {
         PlanFormat::Text | PlanFormat::Json => plan_text::render_plan_text(talk, reading),
         PlanFormat::Markdown => export::render_markdown(&exported),
         PlanFormat::Mermaid => export::render_flowchart(&exported),
         PlanFormat::Gantt => export::render_gantt(&exported),
         PlanFormat::Dot => export::render_dot(&exported),
-        PlanFormat::Ics => export::render_ical(&exported, &context.goal_text, now)?,
+        PlanFormat::Ics => {
+            let plan_id = context.goal_text.as_str();
+            let edition = CalendarEdition { plan_id, stamp: now, revision: 0 };
+            export::render_ical(&exported, &edition, &[])?
+        }
     })
 }
 

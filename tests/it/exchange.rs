@@ -214,6 +214,7 @@ fn every_format_is_written_and_not_empty() {
         ("dot", "digraph"),
         ("html", "<svg"),
         ("otlp", "execute_tool"),
+        ("chrome-trace", "traceEvents"),
         ("result", "react_log"),
         ("toml", "[[tasks]]"),
         ("plan-json", "\"tasks\""),
@@ -223,7 +224,8 @@ fn every_format_is_written_and_not_empty() {
         assert!(text(&output).contains(words), "{format}: {}", text(&output));
     }
     let page = text(&place.run(&["export", "last", "--format", "html"]));
-    assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("<script"));
+    assert!(!page.contains("http://") && !page.contains("https://"));
+    assert_eq!(page.matches("<script").count(), 1, "the slider and nothing else");
     let spans: Value =
         serde_json::from_str(&text(&place.run(&["export", "last", "--format", "otlp"]))).unwrap();
     let spans = spans["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone();
@@ -495,6 +497,7 @@ pub const CLAUDE: &str = r#"{"type":"summary","summary":"Parser work","leafUuid"
 {"type":"user","uuid":"1","sessionId":"s","cwd":"/srv/app","timestamp":"2026-01-05T10:00:00.000Z","message":{"role":"user","content":"Mend the parser"}}
 {"type":"assistant","uuid":"2","sessionId":"s","timestamp":"2026-01-05T10:00:01.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"Grammar first"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}
 {"type":"user","uuid":"3","sessionId":"s","timestamp":"2026-01-05T10:00:02.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"grammar.rs"}]}}
+{"type":"sparkle","sessionId":"s","timestamp":"2026-01-05T10:00:03.000Z","new":"thing"}
 "#;
 
 #[test]

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 
+use super::frame_cast::RecordedFrame;
 use planwright_text::display_width;
 
 const CELL: (f64, f64) = (8.4, 18.0);
@@ -40,18 +41,57 @@ pub fn frame_text(buf: &Buffer) -> String {
     text
 }
 
+/// Draws frames one after the other as an animated SVG that begins again at its end. The last frame stays for a while.
+pub fn frame_animation(frames: &[RecordedFrame]) -> String {
+    let Some(first) = frames.first() else { return String::new() };
+    let mut svg = picture_head(&first.buffer);
+    let total = frames.last().map_or(0.0, |last| last.seconds) + LAST_FRAME_SECONDS;
+    for (index, frame) in frames.iter().enumerate() {
+        let from = frame.seconds / total;
+        let until = frames.get(index + 1).map_or(1.0, |next| next.seconds / total);
+        if until <= from {
+            continue;
+        }
+        let (values, times) = match (from <= 0.0, until >= 1.0) {
+            (true, true) => ("visible".to_owned(), "0".to_owned()),
+            (true, false) => ("visible;hidden".to_owned(), format!("0;{until:.5}")),
+            (false, true) => ("hidden;visible".to_owned(), format!("0;{from:.5}")),
+            (false, false) => {
+                ("hidden;visible;hidden".to_owned(), format!("0;{from:.5};{until:.5}"))
+            }
+        };
+        let _ = writeln!(
+            svg,
+            "<g visibility=\"hidden\"><animate attributeName=\"visibility\" calcMode=\"discrete\" dur=\"{total:.2}s\" repeatCount=\"indefinite\" values=\"{values}\" keyTimes=\"{times}\"/>"
+        );
+        for y in 0..frame.buffer.area.height {
+            draw_row(&frame.buffer, y, &mut svg);
+        }
+        svg.push_str("</g>\n");
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// How long an animation shows its last frame.
+const LAST_FRAME_SECONDS: f64 = 3.0;
+
 /// Draws a frame as SVG.
 pub fn frame_picture(buf: &Buffer) -> String {
-    let (width, height) = (f64::from(buf.area.width), f64::from(buf.area.height));
-    let (wide, high) = (width * CELL.0 + 2.0 * MARGIN, height * CELL.1 + 2.0 * MARGIN);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide:.1} {high:.1}\" width=\"{wide:.0}\" height=\"{high:.0}\" font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"14\">\n<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{BACKGROUND}\"/>\n"
-    );
+    let mut svg = picture_head(buf);
     for y in 0..buf.area.height {
         draw_row(buf, y, &mut svg);
     }
     svg.push_str("</svg>\n");
     svg
+}
+
+fn picture_head(buf: &Buffer) -> String {
+    let (width, height) = (f64::from(buf.area.width), f64::from(buf.area.height));
+    let (wide, high) = (width * CELL.0 + 2.0 * MARGIN, height * CELL.1 + 2.0 * MARGIN);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide:.1} {high:.1}\" width=\"{wide:.0}\" height=\"{high:.0}\" font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"14\">\n<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{BACKGROUND}\"/>\n"
+    )
 }
 
 fn draw_row(buf: &Buffer, y: u16, svg: &mut String) {

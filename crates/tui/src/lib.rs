@@ -10,6 +10,7 @@ mod compare;
 mod composer;
 mod event_loop;
 mod external_programs;
+mod frame_cast;
 mod frame_keys;
 mod frame_limiter;
 mod frame_picture;
@@ -43,7 +44,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
-pub use frame_picture::{frame_picture, frame_text};
+pub use frame_cast::{RecordedFrame, frame_cast};
+pub use frame_picture::{frame_animation, frame_picture, frame_text};
 pub use keymap::{KeyError, check_keys, default_keys};
 pub use overlays::ViewFormat;
 pub use plain::run_plain;

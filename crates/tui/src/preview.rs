@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use crossterm::event::{Event, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use tokio::sync::{mpsc, watch};
 
 use super::event_loop::InteractiveScreen as _;
+use super::frame_cast::RecordedFrame;
 use super::home::HomeScreen;
 use super::keymap::KeyChord;
 use super::session::{ScreenMessage, SessionScreen};
+use planwright_model::Seq;
+
 use super::{HomeChannels, HomeView, SessionView, TuiError, UiSettings};
 
 /// A screen that draws into buffers and takes keys by their names.
@@ -32,6 +36,22 @@ impl SessionPreview {
     /// Draws a frame.
     pub fn draw(&mut self, buf: &mut Buffer) -> Result<(), TuiError> {
         Ok(self.screen.draw(buf)?)
+    }
+
+    /// Draws the session as it was after an event, as a frame of a recording.
+    pub fn record_frame(
+        &mut self,
+        seq: Seq,
+        seconds: f64,
+        (width, height): (u16, u16),
+    ) -> Result<RecordedFrame, TuiError> {
+        let empty = || Buffer::empty(Rect::new(0, 0, width, height));
+        // Where things are is settled by the first drawing, what they show by the second.
+        self.draw(&mut empty())?;
+        self.screen.seek_event(seq)?;
+        let mut buffer = empty();
+        self.draw(&mut buffer)?;
+        Ok(RecordedFrame { seconds, buffer })
     }
 
     /// Presses a key, written as in the config. What is no key does nothing.

@@ -68,10 +68,12 @@ fn use_plan(text: &str, format: PlanFileFormat) {
     let _ = planwright_plan::export::render_graph_flowchart(
         &file.plan,
         &planwright_plan::export::ExportedRun::new(),
+        &jiff::tz::TimeZone::UTC,
     );
     let _ = planwright_plan::export::render_graph_dot(
         &file.plan,
         &planwright_plan::export::ExportedRun::new(),
+        &jiff::tz::TimeZone::UTC,
     );
     let first_day = jiff::civil::date(2026, 6, 1);
     let here =

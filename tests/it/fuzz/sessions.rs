@@ -135,6 +135,18 @@ fn imported_records(path: &Path) -> Option<Vec<Record>> {
     Some(records)
 }
 
+/// Transcripts in every format that is read: what other programs wrote.
+fn transcripts() -> Vec<String> {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts");
+    let kept = std::fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path());
+    let mut files: Vec<_> = kept
+        .filter(|file| file.extension().is_some_and(|end| end == "jsonl" || end == "json"))
+        .collect();
+    files.sort();
+    let kept = files.iter().map(|file| std::fs::read_to_string(file).unwrap());
+    [CODEX.to_owned(), CLAUDE.to_owned()].into_iter().chain(kept).collect()
+}
+
 proptest! {
     #[test]
     fn exports_of_sessions(text in mutated(base().exports.clone())) {
@@ -165,9 +177,14 @@ proptest! {
     }
 
     #[test]
-    fn transcripts_of_other_programs(text in mutated(vec![CODEX.to_owned(), CLAUDE.to_owned()])) {
+    fn transcripts_of_other_programs(text in mutated(transcripts())) {
         let (_dir, path) = written(&text, "rollout.jsonl");
         if let Ok((_, records)) = transcript_import::read_transcript(&path, &Redactor::default()) {
+            look_at(&records);
+        }
+        if let Ok(Some((_, records))) =
+            transcript_import::read_transcript_document(&path, &Redactor::default())
+        {
             look_at(&records);
         }
     }

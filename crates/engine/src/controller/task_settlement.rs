@@ -202,7 +202,7 @@ pub(in crate::controller) mod tests {
         GraphFacts, OffsetDateTime, Plan, PlanLimits, PolicyOverride, RunKind, Schedule,
         ScheduledBlock, TaskLink, TaskNode,
     };
-    use planwright_plan::export::{self, PlanExport};
+    use planwright_plan::export::{self, CalendarEdition, PlanExport};
     use planwright_plan::roadmap_to_plan::plan_from_roadmap;
     use planwright_state::{AttentionCause, AttentionItem};
 
@@ -493,8 +493,14 @@ pub(in crate::controller) mod tests {
         assert!(state.is_runnable());
         let (context, roadmap) =
             (state.planning.context.clone().unwrap(), state.planning.roadmap.clone().unwrap());
-        let plan = PlanExport { context: &context, roadmap: &roadmap, schedule: Some(&schedule) };
-        let calendar = export::render_ical(&plan, "s", start).unwrap();
+        let plan = PlanExport {
+            context: &context,
+            roadmap: &roadmap,
+            schedule: Some(&schedule),
+            run: None,
+        };
+        let edition = CalendarEdition { plan_id: "s", stamp: start, revision: 1 };
+        let calendar = export::render_ical(&plan, &edition, &[]).unwrap();
         let stamp = to.strftime("%Y%m%dT%H%M%S").to_string();
         assert!(calendar.contains(&stamp), "{stamp} is not in the calendar");
         let due = state.due_tasks(start, &TimeZone::UTC);

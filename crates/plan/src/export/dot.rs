@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::run_progress::{ExportedRun, ExportedStatus};
-use super::{PlanExport, format_duration, link_label, to_one_line};
+use super::run_progress::ExportedStatus;
+use super::{PlanExport, link_label, to_one_line};
 use planwright_model::{NodeTree, PlanNode, TaskId};
 
 /// The deepest nesting of clusters.
@@ -35,14 +35,16 @@ fn write_node(
 ) {
     let indent = "    ".repeat(depth);
     let id = quote_dot(node.id.as_str());
-    let bold = if plan.is_critical(&node.id) { ", style=bold" } else { "" };
+    let bold = plan.is_critical(&node.id);
     if node.milestone {
-        let _ =
-            writeln!(text, "{indent}{id} [label={}, shape=diamond{bold}];", quote_dot(&node.title));
+        let style = node_style(bold, None);
+        let label = quote_dot(&node.title);
+        let _ = writeln!(text, "{indent}{id} [label={label}, shape=diamond{style}];");
     } else if tree.is_leaf(&node.id) {
-        let label =
-            format!("{}\n{}", to_one_line(&node.title), format_duration(node.work_minutes()));
-        let _ = writeln!(text, "{indent}{id} [label={}{bold}];", quote_dot(&label));
+        let status = plan.run.and_then(|run| run.get(&node.id)).map(|task| task.status);
+        let style = node_style(bold, status);
+        let label = format!("{}\n{}", to_one_line(&node.title), plan.leaf_lines(node).join("\n"));
+        let _ = writeln!(text, "{indent}{id} [label={}{style}];", quote_dot(&label));
     } else if depth <= MAX_DEPTH {
         let cluster = quote_dot(&format!("cluster_{}", node.id));
         let _ = writeln!(
@@ -80,13 +82,15 @@ fn write_edge(tree: &NodeTree<'_>, link: &planwright_model::NodeDependency, text
     let _ = writeln!(text, "    {from} -> {to}{attributes};");
 }
 
-/// The colors of a task of a run, as further attributes.
-pub(super) fn status_style(id: &TaskId, run: &ExportedRun) -> String {
-    match run.get(id).map(|task| task.status) {
-        None | Some(ExportedStatus::Open) => String::new(),
-        Some(status) => {
+/// The colors of a task of a run, and a bold border on the critical path, as further attributes.
+pub(super) fn node_style(bold: bool, status: Option<ExportedStatus>) -> String {
+    match (status.filter(|status| *status != ExportedStatus::Open), bold) {
+        (None, false) => String::new(),
+        (None, true) => ", style=bold".to_owned(),
+        (Some(status), bold) => {
             let (fill, border) = status.colors();
-            format!(", style=filled, fillcolor=\"{fill}\", color=\"{border}\"")
+            let style = if bold { "\"filled,bold\"" } else { "filled" };
+            format!(", style={style}, fillcolor=\"{fill}\", color=\"{border}\"")
         }
     }
 }

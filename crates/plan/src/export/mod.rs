@@ -4,6 +4,7 @@
 //! the target format.
 
 mod csv;
+mod diagram_parts;
 mod dot;
 mod ical;
 mod json;
@@ -16,7 +17,7 @@ mod tests;
 
 pub use csv::render_csv;
 pub use dot::render_dot;
-pub use ical::{IcalImport, read_ical, render_graph_ical, render_ical};
+pub use ical::{CalendarEdition, IcalImport, read_ical, render_graph_ical, render_ical};
 pub use json::render_json;
 pub use markdown::{escape_markdown as markdown_escape, render_markdown};
 pub use mermaid::{render_flowchart, render_gantt};
@@ -26,9 +27,11 @@ pub use task_graph::{
     render_run_gantt,
 };
 
+use jiff::tz::TimeZone;
 use planwright_model::{
-    LagBasis, LinkKind, NodeDependency, NodeTree, PlanContext, Roadmap, Schedule, TaskId,
+    LagBasis, LinkKind, NodeDependency, NodeTree, PlanContext, PlanNode, Roadmap, Schedule, TaskId,
 };
+use planwright_schedule::calendar::find_zone;
 
 /// A plan with its artifacts.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +39,8 @@ pub struct PlanExport<'a> {
     pub context: &'a PlanContext,
     pub roadmap: &'a Roadmap,
     pub schedule: Option<&'a Schedule>,
+    /// What became of its tasks, if it runs or ran.
+    pub run: Option<&'a ExportedRun>,
 }
 
 impl<'a> PlanExport<'a> {
@@ -46,6 +51,28 @@ impl<'a> PlanExport<'a> {
 
     pub(super) fn tree(&self) -> NodeTree<'a> {
         self.roadmap.node_tree()
+    }
+
+    /// The zone of its dates.
+    pub(super) fn zone(&self) -> TimeZone {
+        let tz = self.schedule.map_or(&self.context.calendar.tz, |schedule| &schedule.tz);
+        find_zone(tz).unwrap_or(TimeZone::UTC)
+    }
+
+    /// What a diagram says below the title of a leaf: how long it takes and who does it, when, what became of it.
+    pub(super) fn leaf_lines(&self, node: &PlanNode) -> Vec<String> {
+        let mut first = format_duration(node.work_minutes());
+        if let Some(owner) = node.other_owner() {
+            first = format!("{first}, {}", to_one_line(owner));
+        }
+        let zone = self.zone();
+        let ran = self.run.and_then(|run| run.get(&node.id));
+        let became = ran.map(|ran| ran.describe_lines(&zone)).unwrap_or_default();
+        let planned = self.schedule.and_then(|schedule| schedule.blocks_for_node(&node.id).next());
+        let planned = planned
+            .filter(|_| became.is_empty())
+            .map(|block| zone.to_datetime(block.start.at).strftime("%a %-d %b %H:%M").to_string());
+        std::iter::once(first).chain(planned).chain(became).collect()
     }
 
     pub(super) fn is_critical(&self, id: &TaskId) -> bool {

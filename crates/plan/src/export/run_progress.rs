@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use planwright_model::TaskId;
 use planwright_text::units;
@@ -72,6 +73,14 @@ impl ExportedTask {
             }
             (status, _) => Some(status.word().to_owned()),
         }
+    }
+
+    /// What became of it and, in a zone, when it started.
+    pub(super) fn describe_lines(&self, zone: &TimeZone) -> Vec<String> {
+        let at = self.started.filter(|_| self.status != ExportedStatus::Open);
+        let at =
+            at.map(|at| zone.to_datetime(at).strftime("started %a %-d %b %H:%M:%S").to_string());
+        self.describe().into_iter().chain(at).collect()
     }
 }
 

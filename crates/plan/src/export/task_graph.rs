@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
+use super::diagram_parts::{FlowBox, FlowGraph, FlowLink, render_gantt_parts};
 use super::markdown::escape_markdown;
-use super::mermaid::{escape_label, strip_punctuation};
+use super::mermaid::{escape_gantt, escape_label, flow_arrow};
 use super::run_progress::{ExportedRun, ExportedStatus, ExportedTask};
 use super::{dot, format_duration, format_link_label, to_one_line};
 use crate::check::ScheduleReport;
@@ -80,37 +81,48 @@ fn task_link_label(link: &TaskLink) -> String {
     format_link_label(link.kind, link.lag_minutes, link.lag_basis)
 }
 
-/// Renders the tasks and their links as a Mermaid flowchart, with what became of them in a run.
-pub fn render_graph_flowchart(plan: &Plan, run: &ExportedRun) -> String {
-    let mut text = String::from("flowchart TD\n");
-    let mut names: HashMap<&TaskId, String> = HashMap::new();
+/// Renders the tasks and their links as a Mermaid flowchart, with what became of them in a run, times in a zone. A large
+/// graph is several diagrams.
+pub fn render_graph_flowchart(plan: &Plan, run: &ExportedRun, zone: &TimeZone) -> String {
+    let mut places: HashMap<&TaskId, usize> = HashMap::new();
+    let mut boxes = Vec::new();
     for (index, task) in plan.tasks.iter().enumerate() {
-        let name = names.entry(&task.id).or_insert_with(|| format!("n{index}"));
-        let mut label = escape_label(&task.description);
-        for line in label_lines(task, run) {
+        let name = format!("n{}", places.entry(&task.id).or_insert(index));
+        let title = escape_label(&task.description);
+        let mut label = title.clone();
+        for line in label_lines(task, run, zone) {
             let _ = write!(label, "<br/>{}", escape_label(&line));
         }
-        let _ = writeln!(text, "    {name}[\"{label}\"]");
+        boxes.push(FlowBox { declaration: format!("{name}[\"{label}\"]"), name, title });
     }
+    let mut links = Vec::new();
     for task in &plan.tasks {
         for link in &task.dependencies {
-            let (Some(from), Some(to)) = (names.get(&link.task), names.get(&task.id)) else {
+            let (Some(from), Some(to)) = (places.get(&link.task), places.get(&task.id)) else {
                 continue;
             };
-            let label = task_link_label(link);
-            let arrow =
-                if label.is_empty() { "-->".to_owned() } else { format!("-- \"{label}\" -->") };
-            let _ = writeln!(text, "    {from} {arrow} {to}");
+            links.push(FlowLink {
+                from: *from,
+                to: *to,
+                arrow: flow_arrow(&task_link_label(link)),
+            });
         }
     }
-    write_status_classes(&names, run, &mut text);
-    text
+    let names: HashMap<&TaskId, String> =
+        places.iter().map(|(id, place)| (*id, format!("n{place}"))).collect();
+    let graph = FlowGraph { title: &plan.title, head: "flowchart TD", boxes, links };
+    graph.render(&|own| {
+        let mut text = String::new();
+        let takes = |id: &TaskId| places.get(id).is_some_and(|place| own.contains(place));
+        write_status_classes(&names, run, &takes, &mut text);
+        text
+    })
 }
 
 /// Who does a task if somebody is named, and what became of it.
-fn label_lines(task: &TaskNode, run: &ExportedRun) -> Vec<String> {
+fn label_lines(task: &TaskNode, run: &ExportedRun, zone: &TimeZone) -> Vec<String> {
     let owner = task.other_owner().map(str::to_owned);
-    let became = run.get(&task.id).and_then(ExportedTask::describe);
+    let became = run.get(&task.id).map(|ran| ran.describe_lines(zone)).unwrap_or_default();
     owner.into_iter().chain(became).collect()
 }
 
@@ -118,10 +130,11 @@ fn label_lines(task: &TaskNode, run: &ExportedRun) -> Vec<String> {
 pub(super) fn write_status_classes(
     names: &HashMap<&TaskId, String>,
     run: &ExportedRun,
+    takes: &dyn Fn(&TaskId) -> bool,
     text: &mut String,
 ) {
     for status in ExportedStatus::STYLED {
-        let with_status = run.iter().filter(|(_, task)| task.status == status);
+        let with_status = run.iter().filter(|(id, task)| task.status == status && takes(id));
         let members: Vec<&str> =
             with_status.filter_map(|(id, _)| names.get(id)).map(String::as_str).collect();
         if !members.is_empty() {
@@ -132,8 +145,8 @@ pub(super) fn write_status_classes(
     }
 }
 
-/// Renders the tasks and their links as a DOT graph, with what became of them in a run.
-pub fn render_graph_dot(plan: &Plan, run: &ExportedRun) -> String {
+/// Renders the tasks and their links as a DOT graph, with what became of them in a run, times in a zone.
+pub fn render_graph_dot(plan: &Plan, run: &ExportedRun, zone: &TimeZone) -> String {
     let mut text = format!(
         "digraph plan {{\n    label={};\n    node [shape=box];\n",
         dot::quote_dot(&plan.title)
@@ -141,11 +154,12 @@ pub fn render_graph_dot(plan: &Plan, run: &ExportedRun) -> String {
     let known: HashSet<&TaskId> = plan.tasks.iter().map(|task| &task.id).collect();
     for task in &plan.tasks {
         let mut label = to_one_line(&task.description);
-        for line in label_lines(task, run) {
+        for line in label_lines(task, run, zone) {
             let _ = write!(label, "\n{}", to_one_line(&line));
         }
         let (id, label) = (dot::quote_dot(task.id.as_str()), dot::quote_dot(&label));
-        let _ = writeln!(text, "    {id} [label={label}{}];", dot::status_style(&task.id, run));
+        let style = dot::node_style(false, run.get(&task.id).map(|task| task.status));
+        let _ = writeln!(text, "    {id} [label={label}{style}];");
     }
     for task in &plan.tasks {
         for link in task.dependencies.iter().filter(|link| known.contains(&link.task)) {
@@ -166,7 +180,8 @@ pub fn render_graph_dot(plan: &Plan, run: &ExportedRun) -> String {
 /// Renders the schedule of a task graph as a Mermaid Gantt chart: at its dates if the plan has a calendar, else from
 /// midnight of `first_day` on.
 pub fn render_graph_gantt(plan: &Plan, schedule: &ScheduleReport, first_day: Date) -> String {
-    let mut text = gantt_head(&plan.title, "YYYY-MM-DDTHH:mm", "%d %b %H:%M");
+    let head = gantt_head(&plan.title, "YYYY-MM-DDTHH:mm", "%d %b %H:%M");
+    let mut text = String::new();
     if schedule.tz.is_none() {
         text.push_str("    %% The plan has no calendar: times count from its start.\n");
     }
@@ -185,18 +200,18 @@ pub fn render_graph_gantt(plan: &Plan, schedule: &ScheduleReport, first_day: Dat
     let titles: HashMap<&TaskId, &str> =
         plan.tasks.iter().rev().map(|task| (&task.id, task.description.as_str())).collect();
     for block in &schedule.blocks {
-        let title =
-            strip_punctuation(titles.get(&block.task).copied().unwrap_or(block.task.as_str()));
+        let title = escape_gantt(titles.get(&block.task).copied().unwrap_or(block.task.as_str()));
         let start = moment(block.start_at, block.start);
         let finish = moment(block.finish_at, block.finish);
         let _ = writeln!(text, "    {title} :{start}, {finish}");
     }
-    text
+    render_gantt_parts(&plan.title, &head, &text)
 }
 
 /// Renders what really ran, and when, as a Mermaid Gantt chart. A task that still runs ends `now`.
 pub fn render_run_gantt(plan: &Plan, run: &ExportedRun, zone: &TimeZone, now: Timestamp) -> String {
-    let mut text = gantt_head(&plan.title, "YYYY-MM-DDTHH:mm:ss.SSS", "%H:%M:%S");
+    let head = gantt_head(&plan.title, "YYYY-MM-DDTHH:mm:ss.SSS", "%H:%M:%S");
+    let mut text = String::new();
     let local = |at: Timestamp| zone.to_datetime(at).strftime("%Y-%m-%dT%H:%M:%S%.3f").to_string();
     let mut ran: Vec<(Timestamp, &TaskNode, &ExportedTask)> = plan
         .tasks
@@ -213,14 +228,14 @@ pub fn render_run_gantt(plan: &Plan, run: &ExportedRun, zone: &TimeZone, now: Ti
             ExportedStatus::Open | ExportedStatus::Skipped => "",
         };
         let ended = ran.ended.filter(|end| *end >= started).unwrap_or(now);
-        let title = strip_punctuation(&task.description);
+        let title = escape_gantt(&task.description);
         let _ = writeln!(text, "    {title} :{mark}{}, {}", local(started), local(ended));
     }
-    text
+    render_gantt_parts(&plan.title, &head, &text)
 }
 
 fn gantt_head(title: &str, date_format: &str, axis_format: &str) -> String {
-    let title = strip_punctuation(title);
+    let title = escape_gantt(title);
     format!(
         "gantt\n    title {title}\n    dateFormat {date_format}\n    axisFormat {axis_format}\n"
     )

@@ -23,6 +23,7 @@ impl Fixture {
             context: &self.context,
             roadmap: &self.roadmap,
             schedule: Some(&self.schedule),
+            run: None,
         }
     }
 }
@@ -64,6 +65,10 @@ fn stamp() -> Timestamp {
     "2026-03-25T12:00:00Z".parse().unwrap()
 }
 
+fn edition(plan_id: &str) -> CalendarEdition<'_> {
+    CalendarEdition { plan_id, stamp: stamp(), revision: 7 }
+}
+
 fn spans(schedule: &Schedule) -> Vec<(Timestamp, Timestamp)> {
     schedule.blocks.iter().map(|block| (block.start.at, block.end.at)).collect()
 }
@@ -85,7 +90,7 @@ fn a_daily_dose_keeps_its_hour_across_the_clock_change() {
 fn a_calendar_reads_back_as_the_same_instants() {
     let fixture =
         fixture("Größe, Gewicht; und \\ Puls\nüber mehrere Zeilen und mit sehr viel Text dahinter");
-    let text = render_ical(&fixture.plan(), "plan-1", stamp()).unwrap();
+    let text = render_ical(&fixture.plan(), &edition("plan-1"), &[]).unwrap();
     assert!(text.split("\r\n").all(|line| line.len() <= 75 && !line.contains('\n')));
     assert_eq!(text.matches("RRULE:FREQ=DAILY;COUNT=7").count(), 1);
     assert_eq!(text.matches("BEGIN:VTIMEZONE").count(), 1);
@@ -104,7 +109,7 @@ fn a_calendar_reads_back_as_the_same_instants() {
 fn another_parser_accepts_the_calendar() {
     use icalendar::{Calendar, CalendarComponent, Component};
     let fixture = fixture("Größe, Gewicht; und Puls");
-    let text = render_ical(&fixture.plan(), "plan-1", stamp()).unwrap();
+    let text = render_ical(&fixture.plan(), &edition("plan-1"), &[]).unwrap();
     let calendar: Calendar = text.parse().unwrap();
     let events = calendar.components.iter().filter_map(|component| match component {
         CalendarComponent::Event(event) => Some(event),
@@ -124,8 +129,102 @@ fn another_parser_accepts_the_calendar() {
 #[test]
 fn a_calendar_is_the_same_for_the_same_plan() {
     let (one, two) = (fixture("Task"), fixture("Task"));
-    assert_eq!(render_ical(&one.plan(), "x", stamp()), render_ical(&two.plan(), "x", stamp()));
-    assert!(render_ical(&one.plan(), "x", stamp()).unwrap().contains("UID:x/p.a#1@planwright"));
+    assert_eq!(
+        render_ical(&one.plan(), &edition("x"), &[]),
+        render_ical(&two.plan(), &edition("x"), &[])
+    );
+    assert!(
+        render_ical(&one.plan(), &edition("x"), &[]).unwrap().contains("UID:x/p.a#1@planwright")
+    );
+}
+
+/// The properties of each event of a calendar by its id, as a program that imports it twice would keep them.
+fn import_into(kept: &mut std::collections::BTreeMap<String, (u32, bool, String)>, text: &str) {
+    use icalendar::{Calendar, CalendarComponent, Component};
+    let calendar: Calendar = text.parse().unwrap();
+    for component in &calendar.components {
+        let CalendarComponent::Event(event) = component else { continue };
+        let number = event.property_value("SEQUENCE").unwrap().parse().unwrap();
+        let id = event.get_uid().unwrap().to_owned();
+        if kept.get(&id).is_some_and(|(known, ..)| *known > number) {
+            continue;
+        }
+        let canceled = event.property_value("STATUS") == Some("CANCELLED");
+        let start = event.property_value("DTSTART").unwrap().to_owned();
+        kept.insert(id, (number, canceled, start));
+    }
+}
+
+#[test]
+fn a_second_import_changes_what_the_first_brought_and_doubles_nothing() {
+    let before = fixture("Task");
+    let mut after = fixture("Task");
+    // The second piece of a task is gone, and another task starts an hour later.
+    let gone = after.schedule.blocks.iter().position(|block| block.id == "p.b#2").unwrap();
+    after.schedule.blocks.remove(gone);
+    let moved = after.schedule.blocks.iter_mut().find(|block| block.id == "p.a#1").unwrap();
+    (moved.start, moved.end) = (moved.start.plus_minutes(60), moved.end.plus_minutes(60));
+    let mut kept = std::collections::BTreeMap::new();
+    import_into(&mut kept, &render_ical(&before.plan(), &edition("s"), &[]).unwrap());
+    let first = kept.clone();
+    let later = CalendarEdition { revision: 8, ..edition("s") };
+    let text = render_ical(&after.plan(), &later, &[&before.schedule, &after.schedule]).unwrap();
+    import_into(&mut kept, &text);
+    assert_eq!(kept.keys().collect::<Vec<_>>(), first.keys().collect::<Vec<_>>());
+    assert_eq!(kept["s/p.a#1@planwright"], (8, false, "20260326T100000".to_owned()));
+    assert!(kept["s/p.b#2@planwright"].1, "{kept:?}");
+    assert_eq!(kept.values().filter(|(_, canceled, _)| *canceled).count(), 1);
+    // What is canceled is not read back as an event.
+    let (from, until) = (after.schedule.horizon_start.at, after.schedule.horizon_end.at);
+    let import = read_ical(&text, "UTC", from, until).unwrap();
+    assert_eq!(import.events.len(), after.schedule.blocks.len());
+}
+
+#[test]
+fn tasks_are_to_dos_that_say_how_far_they_are() {
+    use icalendar::{Calendar, CalendarComponent, Component};
+    let fixture = fixture("Task");
+    let ended = Some("2026-03-26T11:00:00Z".parse().unwrap());
+    let done = ExportedTask { status: ExportedStatus::Done, started: None, ended };
+    let run = ExportedRun::from([("p.a".into(), done)]);
+    let plan = PlanExport { run: Some(&run), ..fixture.plan() };
+    let calendar: Calendar = render_ical(&plan, &edition("s"), &[]).unwrap().parse().unwrap();
+    let todos: Vec<[Option<&str>; 4]> = calendar
+        .components
+        .iter()
+        .filter_map(|component| match component {
+            CalendarComponent::Todo(todo) => {
+                Some(["UID", "STATUS", "DUE", "COMPLETED"].map(|name| todo.property_value(name)))
+            }
+            _ => None,
+        })
+        .collect();
+    let uid = |id: &'static str| Some(id);
+    assert_eq!(
+        todos,
+        [
+            [
+                uid("s/p.a!todo@planwright"),
+                Some("COMPLETED"),
+                Some("20260326T103000"),
+                Some("20260326T110000Z")
+            ],
+            [uid("s/p.b!todo@planwright"), Some("NEEDS-ACTION"), Some("20260327T102000"), None],
+            [uid("s/end!todo@planwright"), Some("NEEDS-ACTION"), None, None],
+        ]
+    );
+}
+
+#[test]
+fn dates_set_by_hand_are_to_dos_without_a_calendar() {
+    let mut plan = Plan { title: "Release".into(), ..Plan::default() };
+    plan.tasks.push(TaskNode::new("free", "Whenever"));
+    plan.tasks.push(TaskNode::new("tax", "File the return"));
+    plan.tasks[1].due = Some(planwright_model::PlanDate::on_day(date(2027, 5, 31)));
+    let run = ExportedRun::new();
+    let text = render_graph_ical(&plan, None, &run, &edition("s")).unwrap();
+    assert!(text.contains("DUE;VALUE=DATE:20270531"), "{text}");
+    assert_eq!((text.matches("BEGIN:VTODO").count(), text.matches("BEGIN:VEVENT").count()), (1, 0));
 }
 
 #[test]
@@ -134,7 +233,7 @@ fn an_occurrence_that_moved_becomes_an_exception_and_an_event() {
     let late = fixture.schedule.blocks.iter().position(|block| block.id == "dose@3#1").unwrap();
     let block = &mut fixture.schedule.blocks[late];
     (block.start, block.end) = (block.start.plus_minutes(15), block.end.plus_minutes(15));
-    let text = render_ical(&fixture.plan(), "x", stamp()).unwrap();
+    let text = render_ical(&fixture.plan(), &edition("x"), &[]).unwrap();
     assert!(text.contains("EXDATE;TZID=Europe/Berlin:20260328T080000"));
     let (from, until) = (fixture.schedule.horizon_start.at, fixture.schedule.horizon_end.at);
     let import = read_ical(&text, "UTC", from, until).unwrap();
@@ -195,8 +294,8 @@ fn a_task_graph_has_the_same_formats() {
     insta::assert_snapshot!(
         [
             render_graph_markdown(&plan, Some(&report)),
-            render_graph_flowchart(&plan, &ExportedRun::new()),
-            render_graph_dot(&plan, &ExportedRun::new()),
+            render_graph_flowchart(&plan, &ExportedRun::new(), &jiff::tz::TimeZone::UTC),
+            render_graph_dot(&plan, &ExportedRun::new(), &jiff::tz::TimeZone::UTC),
             render_graph_gantt(&plan, &report, local.first_day),
         ]
         .join("\n")
@@ -215,7 +314,8 @@ fn a_plan_file_with_a_calendar_is_a_calendar_too() {
     plan.calendar = Some(FileCalendar { start: Some(date(2026, 6, 1)), ..FileCalendar::default() });
     let local = LocalContext { tz: "Europe/Berlin".into(), first_day: date(2026, 5, 1) };
     let report = schedule_plan_file(&plan, &local).unwrap().unwrap();
-    let text = render_graph_ical(&plan, &report, "s", stamp()).unwrap();
+    let run = ExportedRun::new();
+    let text = render_graph_ical(&plan, Some(&report), &run, &edition("s")).unwrap();
     insta::assert_snapshot!(render_graph_gantt(&plan, &report, local.first_day));
     let (from, to) = ("2026-05-01T00:00:00Z".parse().unwrap(), "2026-08-01T00:00:00Z".parse());
     let import = read_ical(&text, "UTC", from, to.unwrap()).unwrap();
@@ -245,8 +345,8 @@ fn a_run_is_exported_with_its_status_and_its_real_times() {
     let now = at(2_000).unwrap();
     insta::assert_snapshot!(
         [
-            render_graph_flowchart(&plan, &run),
-            render_graph_dot(&plan, &run),
+            render_graph_flowchart(&plan, &run, &jiff::tz::TimeZone::UTC),
+            render_graph_dot(&plan, &run, &jiff::tz::TimeZone::UTC),
             render_run_gantt(&plan, &run, &jiff::tz::TimeZone::UTC, now),
             render_csv(&plan, &run, &jiff::tz::TimeZone::UTC),
         ]
@@ -275,7 +375,7 @@ proptest! {
     #[test]
     fn any_title_survives_the_calendar(title in "\\PC{1,60}") {
         let fixture = fixture(&title);
-        let text = render_ical(&fixture.plan(), &title, stamp()).unwrap();
+        let text = render_ical(&fixture.plan(), &edition(&title), &[]).unwrap();
         let (from, until) = (fixture.schedule.horizon_start.at, fixture.schedule.horizon_end.at);
         let import = read_ical(&text, "UTC", from, until).unwrap();
         let wanted = format!("{title} p.a");

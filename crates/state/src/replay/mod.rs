@@ -9,6 +9,7 @@ mod history;
 mod printed_output;
 mod record_source;
 mod search_hit;
+pub mod workspace_patch;
 
 pub use history::{History, checkpoint_interval};
 pub use printed_output::{MissingOutput, PrintedOutput, missing_output_line};

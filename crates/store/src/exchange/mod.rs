@@ -3,6 +3,7 @@
 //! `jsonl` is lossless: it reads back byte for byte what it wrote. The other formats present a session to someone else.
 //! An import never runs anything, is limited in size, depth and number, and imports an entire file or nothing of it.
 
+pub mod chrome_trace;
 pub mod comparison_report;
 pub mod demo_run;
 pub mod event_source;

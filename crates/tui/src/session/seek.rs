@@ -13,7 +13,7 @@ use planwright_state::replay::RecordSourceError;
 
 impl SessionScreen {
     /// Looks at the state after an event. Viewing never runs anything.
-    pub(super) fn seek_event(&mut self, seq: Seq) -> Result<ScreenEffect, RecordSourceError> {
+    pub(crate) fn seek_event(&mut self, seq: Seq) -> Result<ScreenEffect, RecordSourceError> {
         let seq = seq.clamp(Seq::START, self.latest.seq);
         self.ui.time.touched |= self.ui.time.cursor.is_some();
         self.ui.time.cursor = Some(seq);
