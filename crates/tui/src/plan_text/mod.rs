@@ -20,6 +20,7 @@ mod rows;
 mod said;
 
 pub use assumptions::describe_assumptions;
+pub(crate) use changes::links_change;
 pub use changes::{DraftComparison, PlanRowChange, compare_rows, describe_row_change};
 pub use confidence::describe_confidence;
 pub(crate) use criterion_words::criteria_words;
