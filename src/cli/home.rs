@@ -311,7 +311,7 @@ async fn execute_request(
             let title = planwright_text::clean_line(&summary.title);
             let title = planwright_tui::short_plan_name(&title);
             let title = planwright_text::truncate_end(&title, TITLE_IN_LINE);
-            format!("{what}. {title}: {} of {} done.", summary.done, summary.total)
+            format!("{what}. {} of {} done in {title}.", summary.done, summary.total)
         }
     };
     store.close();

@@ -126,7 +126,7 @@ fn describe_blocking_block(
     let today = request.now.to_zoned(zone.clone()).date();
     let end = first.end.at.to_zoned(zone.clone()).datetime();
     format!(
-        "\"{}\" comes first and is planned until {}; name a later time, or move that first",
+        "\"{}\" comes first and is planned until {}; move that first",
         first.title,
         planwright_text::dates::format_date_time(end, today)
     )

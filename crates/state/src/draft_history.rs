@@ -59,6 +59,9 @@ pub struct UndoDraft {
     /// The goal in the words of that draft; empty in drafts that were kept before goals could be reworded.
     #[serde(default)]
     pub goal: String,
+    /// What of the change requests before it was left open.
+    #[serde(default)]
+    pub open_changes: Vec<String>,
     /// The change that led away from it, in words.
     pub what: String,
 }
@@ -127,6 +130,7 @@ impl PlanningSlice {
             put_back: self.put_back.clone(),
             all_changes: self.all_changes.clone(),
             goal: self.goal.clone(),
+            open_changes: self.open_changes.clone(),
             what: what.to_owned(),
         }
     }
@@ -315,6 +319,7 @@ impl PlanningSlice {
         self.compared = draft.compared;
         self.put_back = draft.put_back;
         self.all_changes = draft.all_changes;
+        self.open_changes = draft.open_changes;
         if !draft.goal.is_empty() {
             self.facts.set_goal(&draft.goal);
             self.goal = draft.goal;

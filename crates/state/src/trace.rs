@@ -209,6 +209,10 @@ impl TraceEntry {
                     entry.text = state.describe_close_hold(at, record.at, &state.plan_zone());
                 }
             }
+            // Nothing runs by itself where all is the person's to do.
+            Event::Run(RunEvent::Started { .. }) if state.tasks.is_persons_plan() => {
+                "the plan is active".clone_into(&mut entry.text);
+            }
             Event::Session(SessionEvent::Closed(CloseReason::Finished)) => {
                 if let Some(ended) = state.describe_failed_run() {
                     entry.text = format!("closed: {ended}");

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
-use planwright_model::{PlanContext, QuestionChoice};
+use planwright_model::{AssumptionOrigin, PlanContext, QuestionChoice};
 use planwright_text::{dates, units};
 
 use super::facts::{AT, CADENCE, DAY, HORIZON, LEVEL, OCCURRENCE, WEEKLY};
@@ -123,13 +123,22 @@ fn describe_finish(context: &PlanContext, effort: u32, weekly: u32) -> String {
     let mut words = units::format_counted(weeks as usize, "week");
     let Ok(end) = limits.start.checked_add(i64::from(weeks).weeks()) else { return words };
     let _ = write!(words, ", until about {}", dates::format_date(end, limits.start));
-    let stated = limits.deadline.map(planwright_model::OffsetDateTime::local_date);
-    let late = stated.map_or(0, |stated| (end - stated).get_days().max(0) / 7);
+    let deadline = limits.deadline.map(planwright_model::OffsetDateTime::local_date);
+    let late = deadline
+        .or_else(|| stated_day(context))
+        .map_or(0, |stated| (end - stated).get_days().max(0) / 7);
     if late > 0 {
         let late = units::format_counted(late.unsigned_abs() as usize, "week");
         let _ = write!(words, ", {late} later than you said");
     }
     words
+}
+
+/// Returns the day of the thing itself, if the person said it.
+fn stated_day(context: &PlanContext) -> Option<Date> {
+    let day = context.find_assumption(DAY)?;
+    let stated = day.origin != AssumptionOrigin::Template;
+    day.value.parse().ok().filter(|_| stated)
 }
 
 /// Describes the day on which this many weeks end.

@@ -611,3 +611,13 @@ proptest! {
         prop_assert_eq!(after.total_minutes, before.total_minutes - effort, "{}: {}", name, gone.title);
     }
 }
+
+#[test]
+fn an_answer_that_misses_the_stated_day_says_so() {
+    let draft = plan("a company party on 2026-07-04 for 15 people").0;
+    let question = draft.questions.iter().find(|question| question.key == "weekly_minutes");
+    let choices = &question.expect("the hours are open").choices;
+    let (slow, fast) = (choices.first().unwrap(), choices.last().unwrap());
+    assert!(slow.effect.ends_with(" later than you said"), "{slow:?}");
+    assert!(!fast.effect.contains("later than you said"), "{fast:?}");
+}

@@ -184,6 +184,12 @@ fn needs_change(was: &PlanTextRow, row: &PlanTextRow) -> Option<String> {
     (!has_same_needs(was, row)).then(needs)
 }
 
+/// What a row that only moved waits for now, where its time is the one it had: nothing else shows why it counts as moved.
+pub(crate) fn links_change(was: &PlanTextRow, row: &PlanTextRow) -> Option<String> {
+    let same = was.title == row.title && was.minutes == row.minutes && was.has_same_time(row);
+    needs_change(was, row).filter(|_| same && row.kind == PlanRowKind::Task)
+}
+
 /// Every field of a row that differs, old → new.
 pub(super) fn field_changes(was: &PlanTextRow, row: &PlanTextRow, today: Date) -> Vec<String> {
     let days = |row: &PlanTextRow| row.when_text(today);

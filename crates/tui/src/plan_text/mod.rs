@@ -21,6 +21,7 @@ mod said;
 mod stated_costs;
 
 pub use assumptions::describe_assumptions;
+pub(crate) use changes::links_change;
 pub use changes::{DraftComparison, PlanRowChange, compare_rows, describe_row_change};
 pub use confidence::describe_confidence;
 pub(crate) use criterion_words::criteria_words;

@@ -101,6 +101,12 @@ impl SessionScreen {
         if position == node.position {
             return self.show_message(format!("{title} is the first already"));
         }
+        let is_below = |other: &PlanNode| {
+            other.parent_id.as_ref() == Some(&parent) && other.position > node.position
+        };
+        if down && !self.draft_nodes().iter().any(is_below) {
+            return self.show_message(format!("{title} is the last already"));
+        }
         let words = format!("move {title}");
         self.send_edit(PlanEdit::Move { node: id, parent, position }, words)
     }

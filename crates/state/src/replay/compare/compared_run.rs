@@ -107,12 +107,16 @@ impl ComparedRun {
 
     fn task_outcome(&self, task: &TaskId) -> Option<TaskRunOutcome> {
         let row: &TaskRow = self.state.tasks.get(task)?;
+        // What an agent's model used is counted with the agent and not with its calls.
+        let agent = self.state.agents.get(task);
+        let tokens = agent.map_or(0, |agent| agent.tokens);
+        let cost = agent.map_or(0, |agent| agent.cost.0);
         Some(TaskRunOutcome {
             status: row.status.label().to_owned(),
             attempt: self.tries.get(task).copied().unwrap_or(row.attempt),
             time_ms: row.elapsed_ms(self.state.at.unwrap_or_default()).unwrap_or(0),
-            tokens: row.tokens,
-            cost_micro: row.cost.0,
+            tokens: row.tokens.max(tokens),
+            cost_micro: row.cost.0.max(cost),
             failure: row.failure.as_ref().map(|failure| failure.message.clone()),
         })
     }

@@ -151,7 +151,7 @@ fn effect_of_failure(state: &SessionState, task: usize, skips: &SkipRoots) -> St
     let skipped = skips.skipped_because_of(task);
     let titles: Vec<&str> = skipped.iter().take(3).map(|task| title_of(state, *task)).collect();
     let words = match (titles.len(), skipped.len()) {
-        (0, _) => "nothing was skipped.".to_owned(),
+        (0, _) => return effect_before_skips(state, task),
         (shown, all) if all > shown => {
             format!("{all} skipped: {} and {} more.", titles.join(", "), all - shown)
         }
@@ -160,6 +160,24 @@ fn effect_of_failure(state: &SessionState, task: usize, skips: &SkipRoots) -> St
     let others = state.tasks.len().saturating_sub(skipped.len() + 1);
     let are = if others == 1 { "is" } else { "are" };
     format!("{words} {} {are} not affected.", format_counted(others, "other task"))
+}
+
+/// What comes after a failed task of which nothing was skipped: at the moment of the failure nothing is yet.
+fn effect_before_skips(state: &SessionState, task: usize) -> String {
+    let waits = |task: &usize| state.tasks.row(*task).status == TaskStatus::Pending;
+    let after: Vec<usize> = state.tasks.descendants(task).into_iter().filter(waits).collect();
+    let others = state.tasks.len().saturating_sub(after.len() + 1);
+    let are = if others == 1 { "is" } else { "are" };
+    let not = format!("{} {are} not affected.", format_counted(others, "other task"));
+    let titles: Vec<&str> = after.iter().take(3).map(|task| title_of(state, *task)).collect();
+    match (after.len(), titles.len()) {
+        (0, _) => format!("nothing was skipped. {not}"),
+        (1, _) => format!("{} comes after it. {not}", titles[0]),
+        (all, shown) if all > shown => {
+            format!("{all} come after it: {} and {} more. {not}", titles.join(", "), all - shown)
+        }
+        (all, _) => format!("{all} come after it: {}. {not}", titles.join(", ")),
+    }
 }
 
 /// What can be done, each with its consequence.

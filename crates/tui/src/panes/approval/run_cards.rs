@@ -40,8 +40,15 @@ pub(super) fn is_run_card(kind: &RequestKind) -> bool {
 pub(super) fn run_card_lines(request: &Request, width: usize) -> Vec<CardLine> {
     // A small screen has no row for air.
     let mut lines = if width < NARROW { Vec::new() } else { vec![Vec::new()] };
-    for quoted in &request.verbatim {
-        push_quoted(&mut lines, quoted, request.verbatim.len() > 1, width);
+    let files = request.verbatim.len();
+    for (at, quoted) in request.verbatim.iter().enumerate() {
+        let first = lines.len();
+        push_quoted(&mut lines, quoted, files > 1, width);
+        // Which of them is in sight where the difference is longer than the card.
+        if files > 1 && matches!(request.kind, RequestKind::ChangeReview { .. }) {
+            let place = format!("   file {} of {files}", at + 1);
+            lines[first].push((place, ThemeRole::Rule));
+        }
         lines.push(Vec::new());
     }
     // The reason of a permission is one of its facts; elsewhere it is a sentence of its own.
@@ -211,6 +218,18 @@ mod tests {
             .map(|request| format!("# {}\n{}", request.question, shown(request, 92)))
             .collect();
         insta::assert_snapshot!("run_cards", document.join("\n"));
+    }
+
+    #[test]
+    fn each_file_of_several_says_which_one_it_is() {
+        let asked = requests_where(|kind| matches!(kind, RequestKind::ChangeReview { .. }));
+        let mut request = asked.into_iter().find(|asked| !asked.verbatim.is_empty()).unwrap();
+        request.verbatim.truncate(1);
+        assert!(!shown(&request, 92).contains("file 1 of"), "{}", shown(&request, 92));
+        request.verbatim.push(RequestDetail::new("src/lib.rs +1 -0", "--- a\n+++ b\n@@\n+use x;"));
+        let text = shown(&request, 92);
+        assert!(text.contains("   file 1 of 2\n"), "{text}");
+        assert!(text.contains("src/lib.rs +1 -0   file 2 of 2\n"), "{text}");
     }
 
     #[test]

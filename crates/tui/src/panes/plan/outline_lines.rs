@@ -2,7 +2,7 @@
 
 use super::outline_columns::OutlineColumns;
 use super::outline_when::WhenForm;
-use crate::plan_text::{DraftComparison, PlanRowChange, PlanRowKind, PlanTextRow};
+use crate::plan_text::{DraftComparison, PlanRowChange, PlanRowKind, PlanTextRow, links_change};
 use crate::row_editor::EDITOR_LINES;
 use planwright_text::{display_width, reveal_hidden, wrap_exact, wrap_words};
 
@@ -178,7 +178,12 @@ fn detail_kinds(
     let has_hidden_time =
         |was: &PlanTextRow| source.columns.time == 0 && was.minutes != row.minutes;
     let is_task = row.kind == PlanRowKind::Task;
-    if was.is_some_and(|was| was.title != row.title || is_task && has_hidden_time(was)) {
+    let has_note = |was: &PlanTextRow| {
+        was.title != row.title
+            || is_task && has_hidden_time(was)
+            || links_change(was, row).is_some()
+    };
+    if was.is_some_and(has_note) {
         kinds.push(RowDetailKind::Was);
     }
     if row.kind == PlanRowKind::Task && (all || selected) && !row.done_when.is_empty() {
@@ -259,6 +264,9 @@ pub(crate) fn detail_texts(
 /// What a row was called, with what its columns have no room for.
 fn was_text(was: &PlanTextRow, row: &PlanTextRow, columns: OutlineColumns) -> String {
     let change = format!("{} → {}", was.time_text(), row.time_text());
+    if let Some(links) = links_change(was, row) {
+        return links;
+    }
     let has_no_room = was.minutes != row.minutes && columns.time < display_width(&change);
     match (was.title == row.title, has_no_room) {
         (true, _) => change,
