@@ -67,7 +67,7 @@ enum ExportFormat {
     Html,
     /// OpenTelemetry spans as OTLP JSON
     Otlp,
-    /// A timeline for Perfetto and chrome://tracing
+    /// A timeline for Perfetto and the tracing page of Chrome
     ChromeTrace,
     /// A replay as a recording for terminal players (asciicast)
     Cast,
