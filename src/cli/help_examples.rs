@@ -86,6 +86,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("planwright tools rules revoke 2 --yes", "revoke it without asking"),
     ("planwright export last --format ics -o plan.ics", "the schedule for a calendar"),
     ("planwright export last --format html -o run.html", "a page with graph and trace"),
+    ("planwright export last --files --at 120", "what agents had changed by then"),
     ("planwright import run.jsonl.zst", "import an exported session"),
     ("planwright import rollout.jsonl --redact", "import a transcript, redacted"),
     ("planwright fork last --at 120", "a new session from event 120"),
