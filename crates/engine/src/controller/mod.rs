@@ -409,9 +409,10 @@ fn cancel_task(state: &SessionState, id: &TaskId) -> DecisionResult {
     let task = find_task(state, id)?;
     let row = state.tasks.row(task);
     if state.is_in_review(task) {
-        let state = match state.awaits_pick(task) {
-            true => "waiting for the results of its agents, one of which you pick",
-            false => "done; its changes wait for you to apply or discard them",
+        let state = if state.awaits_pick(task) {
+            "waiting for the results of its agents, one of which you pick"
+        } else {
+            "done; its changes wait for you to apply or discard them"
         };
         let (task, state) = (id.clone(), state.to_owned());
         return Err(CommandRefusal::TaskState { task, state });

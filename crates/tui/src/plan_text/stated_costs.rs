@@ -30,13 +30,13 @@ pub(super) fn costs_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
 /// The amount that was stated for the whole plan, and its currency if that was said.
 fn plan_budget(state: &SessionState) -> Option<(u64, Option<&str>)> {
     let read = state.planning.facts.active().filter_map(|fact| fact.reading.as_ref());
-    let budget = |reading| match reading {
-        &FactReading::Budget { subject: None, amount, ref currency } => {
-            Some((amount, currency.as_deref()))
+    read.filter_map(|reading| match reading {
+        FactReading::Budget { subject: None, amount, currency } => {
+            Some((*amount, currency.as_deref()))
         }
         _ => None,
-    };
-    read.filter_map(budget).last()
+    })
+    .last()
 }
 
 #[cfg(test)]
@@ -48,8 +48,8 @@ mod tests {
     use planwright_model::event::{Event, FactEvent, Record};
     use planwright_model::{Fact, FactSource};
 
-    fn cost(text: &str) -> Option<TaskCost> {
-        Some(text.parse().unwrap())
+    fn cost(text: &str) -> TaskCost {
+        text.parse().unwrap()
     }
 
     #[test]
@@ -57,7 +57,7 @@ mod tests {
         let mut state = planned::scheduled().state();
         let mut rows = plan_rows(&state, &jiff::tz::TimeZone::UTC);
         assert_eq!(costs_text(&state, &rows), "");
-        (rows[1].cost, rows[2].cost) = (cost("110 EUR"), cost("40.50 EUR"));
+        (rows[1].cost, rows[2].cost) = (Some(cost("110 EUR")), Some(cost("40.50 EUR")));
         assert_eq!(costs_text(&state, &rows), "150.50 EUR");
         let currency = Some("EUR".to_owned());
         let reading = FactReading::Budget { subject: None, amount: 900, currency };
@@ -67,7 +67,7 @@ mod tests {
         let at = state.at.unwrap_or_default();
         state.apply(&Record::new(state.seq.next(), at, event));
         assert_eq!(costs_text(&state, &rows), "150.50 EUR, of at most 900 EUR");
-        rows[2].cost = cost("40 USD");
+        rows[2].cost = Some(cost("40 USD"));
         assert_eq!(costs_text(&state, &rows), "110 EUR and 40 USD");
     }
 
@@ -77,7 +77,7 @@ mod tests {
         let before = plan_rows(&state, &jiff::tz::TimeZone::UTC);
         let mut after = before.clone();
         let task = after.iter().position(|row| row.minutes.is_some() && row.depth > 0).unwrap();
-        after[task].cost = cost("150 EUR");
+        after[task].cost = Some(cost("150 EUR"));
         let found = compare_rows(&before, &after);
         assert_eq!(found.kinds.get(&after[task].id), Some(&PlanRowChange::Changed));
         let today = jiff::civil::date(2026, 6, 8);
