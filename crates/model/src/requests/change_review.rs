@@ -105,9 +105,8 @@ fn review_details(review: &ChangeReview<'_>) -> Vec<RequestDetail> {
 /// The files whose changes bring in lines that mark a conflict: whoever merged them left something to decide.
 pub fn files_with_conflict_markers(diffs: &[RequestDetail]) -> Vec<&str> {
     let brings = |diff: &RequestDetail, mark: &str| {
-        diff.text
-            .lines()
-            .any(|line| line.strip_prefix('+').and_then(|line| line.strip_prefix(mark)).is_some())
+        let mut added = diff.text.lines().filter_map(|line| line.strip_prefix('+'));
+        added.any(|line| line.starts_with(mark))
     };
     let is_open = |diff: &&RequestDetail| brings(diff, "<<<<<<< ") && brings(diff, ">>>>>>> ");
     let open = diffs.iter().filter(is_open);

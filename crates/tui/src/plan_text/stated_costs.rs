@@ -30,13 +30,13 @@ pub(super) fn costs_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
 /// The amount that was stated for the whole plan, and its currency if that was said.
 fn plan_budget(state: &SessionState) -> Option<(u64, Option<&str>)> {
     let read = state.planning.facts.active().filter_map(|fact| fact.reading.as_ref());
-    let budget = |reading| match reading {
-        &FactReading::Budget { subject: None, amount, ref currency } => {
-            Some((amount, currency.as_deref()))
+    read.filter_map(|reading| match reading {
+        FactReading::Budget { subject: None, amount, currency } => {
+            Some((*amount, currency.as_deref()))
         }
         _ => None,
-    };
-    read.filter_map(budget).last()
+    })
+    .last()
 }
 
 #[cfg(test)]
