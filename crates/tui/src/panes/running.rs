@@ -70,7 +70,8 @@ impl Pane for RunningPane {
         let name = match cx.state.run.jobs {
             // Nothing runs in a person's plan, so that no slot is free either.
             _ if cx.state.tasks.is_persons_plan() => format!("next{past}"),
-            0 => format!("now {}{past}", counts.running),
+            // Agents that wait for an answer take no slot, so that more may be under way than run at once.
+            jobs if jobs == 0 || counts.running > jobs => format!("now {}{past}", counts.running),
             jobs => format!("now {} of {jobs}{past}", counts.running),
         };
         draw_pane_rule(
