@@ -484,12 +484,14 @@ impl SessionScreen {
 
     /// What the card at the end of a run is made from.
     pub(super) fn finished_source(&self) -> FinishedSource<'_> {
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
         FinishedSource {
-            state: self.shown.as_deref().unwrap_or(&self.latest),
+            state,
             timeline: &self.timeline,
             tails: &self.tails,
             skips: &self.needs.skips,
             budget: self.session_budget,
+            edits: self.files.edit_sums(state.seq),
         }
     }
 
