@@ -50,7 +50,10 @@ impl SessionState {
             items.extend(self.late_tasks(now, zone));
             items.extend(self.awaited_tasks());
         }
-        if self.run.phase == RunPhase::Interrupted && !self.tasks.is_waiting_for_person() {
+        // A question stands for its plan: whoever answers it goes on there.
+        let asks = !self.requests.open.is_empty();
+        let stopped = self.run.phase == RunPhase::Interrupted;
+        if stopped && !asks && !self.tasks.is_waiting_for_person() {
             let since = self.at.unwrap_or(now);
             items.push(AttentionItem { cause: AttentionCause::Stopped, since });
         }

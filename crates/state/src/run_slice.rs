@@ -34,6 +34,9 @@ pub struct RunSlice {
     /// When it was paused, while it is.
     #[serde(default)]
     pub paused_at: Option<Timestamp>,
+    /// When it was interrupted, until it starts again; if its process left without a word, when that was last heard of.
+    #[serde(default)]
+    pub stopped_at: Option<Timestamp>,
     /// Limits that were moved in this session; `None` is lifted.
     pub raised: BTreeMap<RunCap, Option<u64>>,
     pub counts: RunCounts,
@@ -65,6 +68,7 @@ impl RunSlice {
                 self.jobs = *jobs;
                 self.started_at.get_or_insert(at);
                 self.finished_at = None;
+                self.stopped_at = None;
                 self.pause = None;
                 self.paused_at = None;
                 self.offline = false;
@@ -88,7 +92,10 @@ impl RunSlice {
             // The breakers are kept by themselves.
             RunEvent::BreakerChanged { .. } => {}
             RunEvent::Dismissed { on } => self.dismissed = *on,
-            RunEvent::Interrupted { .. } => self.phase = RunPhase::Interrupted,
+            RunEvent::Interrupted { .. } => {
+                self.phase = RunPhase::Interrupted;
+                self.stopped_at.get_or_insert(at);
+            }
             RunEvent::Finished { success, counts, .. } => {
                 self.phase = RunPhase::Finished { success: *success };
                 self.counts = *counts;
@@ -123,6 +130,7 @@ impl RunSlice {
     /// lies between is neither work nor waiting for the person.
     pub(super) fn add_unattended(&mut self, last: Timestamp, back: Timestamp) {
         if self.started_at.is_some() && self.finished_at.is_none() {
+            self.stopped_at.get_or_insert(last);
             self.away_ms = self.away_ms.saturating_add(elapsed_millis(last, back));
         }
         if let Some(since) = self.busy_since.take() {

@@ -10,7 +10,7 @@ use planwright_state::TaskStatus;
 use planwright_text::{dates, display_width, shorten_titles, units};
 
 /// Cells that the name of a plan keeps where titles are cut.
-pub(super) const SHORT_PLAN: usize = 15;
+pub(super) const SHORT_PLAN: usize = 17;
 
 /// How much is planned on a day, and how much of it is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -16,6 +16,8 @@ use planwright_drafting::goal_reading::read_goal;
 
 /// The most lines of a goal that are shown.
 const GOAL_ROWS: u16 = 5;
+/// Cells beside the text of the goal: the frame, and air inside and outside of it.
+const BESIDE_GOAL: u16 = 6;
 /// The rows from which on the first start has room for everything.
 const FIRST_START_ROWS: u16 = 24;
 const QUESTION: &str = "What do you want to get done?";
@@ -29,7 +31,12 @@ impl HomeScreen {
         if !open && !kept && !has_goal_box(area) {
             return 1;
         }
-        let lines = u16::try_from(self.goal.line_count()).unwrap_or(GOAL_ROWS);
+        let lines = if open {
+            self.goal.wrapped_rows(usize::from(area.width.saturating_sub(BESIDE_GOAL)))
+        } else {
+            self.goal.line_count()
+        };
+        let lines = u16::try_from(lines).unwrap_or(GOAL_ROWS);
         let read = if open { self.reading_lines().len() as u16 } else { 0 };
         2 + lines.clamp(1, GOAL_ROWS) + u16::from(self.is_first_start()) + read
     }
@@ -87,11 +94,11 @@ impl HomeScreen {
         let inner = Rect {
             x: area.x + 2,
             y: area.y + 1,
-            width: area.width.saturating_sub(4),
+            width: area.width.saturating_sub(BESIDE_GOAL - 2),
             height: area.height.saturating_sub(2),
         };
         if open {
-            self.goal.draw(inner, self.style(ThemeRole::Text), buf);
+            self.goal.draw_wrapped(inner, self.style(ThemeRole::Text), buf);
             if let Some(cell) = buf.cell_mut((inner.x, inner.y))
                 && self.goal.full_text().is_empty()
             {

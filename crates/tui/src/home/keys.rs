@@ -290,7 +290,7 @@ impl HomeScreen {
         let next = rows.skip(from).find(|(_, row)| !row.settled).map(|(at, _)| at);
         match next.or_else(|| self.needs.iter().position(|row| !row.settled)) {
             Some(at) => self.open_need(at),
-            None => self.say("Nothing waits for you"),
+            None => self.say("Nothing needs you"),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The list of what needs the person, as a pane and over the screen.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -13,7 +15,7 @@ use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, fit_clauses, styled_piece};
 use planwright_model::{Actor, ChoiceAction};
 use planwright_state::AttentionCause;
-use planwright_text::{clean_line, display_width, units};
+use planwright_text::{clean_line, display_width, shorten_titles, units};
 
 impl HomeScreen {
     pub(super) fn draw_needs(&self, area: Rect, buf: &mut Buffer) {
@@ -67,7 +69,7 @@ impl HomeScreen {
         );
         let (title, plan) = split_columns(line.cells_left(), widths);
         line.put_column(&row.title, title, text).skip(2);
-        line.put_column(&row.plan, plan, dim);
+        line.put_column(&plan_name(row, plan), plan, dim);
         if rows.height > 1 {
             let below = Rect { y: rows.y + 1, height: 1, ..rows };
             let room = usize::from(below.width).saturating_sub(8);
@@ -99,9 +101,7 @@ impl HomeScreen {
         let inner = frame.draw(room, size, self.style(ThemeRole::Focus), buf);
         if self.needs.is_empty() {
             let row = Rect { height: inner.height.min(1), ..inner };
-            ScreenLine::new(buf, row)
-                .skip(2)
-                .put("Nothing waits for you.", self.style(ThemeRole::Dim));
+            ScreenLine::new(buf, row).skip(2).put("Nothing needs you.", self.style(ThemeRole::Dim));
         }
         let end = inner.bottom().saturating_sub(below).max(inner.y);
         if let Some(text) = answered.filter(|_| inner.height > below) {
@@ -155,9 +155,15 @@ impl HomeScreen {
         let left = line.cells_left();
         let title = settled(self.style(ThemeRole::Text));
         line.put_column(&row.title, left * 36 / 100, title).skip(2);
-        line.put_column(&row.plan, left * 24 / 100, dim).skip(2);
+        let plan = left * 24 / 100;
+        line.put_column(&plan_name(row, plan), plan, dim).skip(2);
         line.put(&self.need_detail(row), dim);
     }
+}
+
+/// The name of the plan in its column: one that is too long loses the words that it can do without.
+fn plan_name(row: &NeedRow, cells: usize) -> String {
+    shorten_titles(&[row.plan.as_str()], cells).pop().map_or_else(String::new, Cow::into_owned)
 }
 
 /// What an answer came to, in a word.
@@ -179,7 +185,7 @@ fn answer_word(action: ChoiceAction) -> &'static str {
 /// Cells for a title and for the name of its plan: the title is cut last, and the name keeps a few.
 pub(super) fn split_columns(room: usize, (titles, plans): (usize, usize)) -> (usize, usize) {
     let room = room.saturating_sub(2);
-    let least = SHORT_PLAN.min(plans).min(room / 3);
+    let least = SHORT_PLAN.min(plans).min(room * 2 / 5);
     let plan = room.saturating_sub(titles).clamp(least, plans.max(least));
     (room - plan, plan)
 }

@@ -7,7 +7,7 @@ use super::needs::failure_text;
 use crate::clock::duration_between;
 use crate::{HomeView, OpenSession, SessionListItem};
 use planwright_model::{SessionId, TaskId};
-use planwright_state::{SessionState, SessionStatus, TaskRow, TaskStatus};
+use planwright_state::{RunPhase, SessionState, SessionStatus, TaskRow, TaskStatus};
 use planwright_text::{dates, units};
 
 /// The groups of the list, in order.
@@ -51,10 +51,16 @@ impl PlanGroup {
             SessionStatus::Yours | SessionStatus::Interrupted if has_failed(state) => Self::Failed,
             SessionStatus::Yours => Self::Active,
             SessionStatus::Paused | SessionStatus::Interrupted if !people => Self::Paused,
+            // A question that waits keeps nothing running.
+            SessionStatus::NeedsYou if !people && is_stopped(state) => Self::Paused,
             _ if people => Self::Active,
             _ => Self::Running,
         }
     }
+}
+
+fn is_stopped(state: Option<&SessionState>) -> bool {
+    state.is_some_and(|state| state.run.phase == RunPhase::Interrupted)
 }
 
 fn has_failed(state: Option<&SessionState>) -> bool {

@@ -23,6 +23,8 @@ const AFTER_TITLE: u16 = 12 + 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TitleWrap {
     All,
+    /// Those of what is late and of today: later days give way.
+    Due,
     /// That of the row under the cursor.
     Selected,
 }
@@ -32,7 +34,7 @@ impl HomeScreen {
         if area.is_empty() {
             return;
         }
-        let focus = matches!(self.focus, HomeFocus::Today | HomeFocus::When | HomeFocus::Note);
+        let focus = self.has_today_focus();
         let today = (self.clock)().to_zoned(self.time_zone.clone()).date();
         let name = format!("today · {}", dates::format_date(today, today));
         self.draw_rule_above(area, focus, &name, &self.day_sums(), buf);
@@ -48,9 +50,13 @@ impl HomeScreen {
 
     /// The rows of the list in so many rows of the screen. Whoever is in the list sees all of it.
     pub(super) fn agenda_rows(&self, height: u16) -> Vec<AgendaRow> {
-        let focus = matches!(self.focus, HomeFocus::Today | HomeFocus::When | HomeFocus::Note);
+        let focus = self.has_today_focus();
         let most_late = if focus { usize::MAX } else { usize::from(height / 3).max(2) };
         self.agenda.rows(&self.time_zone, self.areas.compact, most_late)
+    }
+
+    fn has_today_focus(&self) -> bool {
+        matches!(self.focus, HomeFocus::Today | HomeFocus::When | HomeFocus::Note)
     }
 
     /// `3 h 25 min left · 45 min done`
@@ -89,29 +95,21 @@ impl HomeScreen {
     fn draw_agenda(&mut self, rows: &[AgendaRow], focus: bool, area: Rect, buf: &mut Buffer) {
         let at = rows.iter().position(|row| *row == AgendaRow::Item(self.today_at)).unwrap_or(0);
         let wraps = self.wrapping(rows, area);
-        // A second line of the row under the cursor takes the place of another row.
-        let second =
-            usize::from(wraps == TitleWrap::Selected && focus && self.is_long(at, rows, area));
-        let room = usize::from(area.height).saturating_sub(second);
-        if focus {
-            // The heading above the first row of a group stays in sight with it.
-            self.today_top =
-                self.today_top.min(at.saturating_sub(1)).max((at + 1).saturating_sub(room));
-        } else {
-            self.today_top = 0;
-        }
-        self.today_top = self.today_top.min(rows.len().saturating_sub(room));
+        let heights = self.row_heights(wraps, focus.then_some(at), rows, area);
+        let room = usize::from(area.height);
+        self.today_top = if focus { first_shown(self.today_top, at, &heights, room) } else { 0 };
         self.areas.today = area;
         // A day without a task under it says nothing.
-        let mut shown: Vec<&AgendaRow> = rows.iter().skip(self.today_top).take(room).collect();
+        let count = rows_within(&heights[self.today_top.min(heights.len())..], room);
+        let mut shown: Vec<&AgendaRow> = rows.iter().skip(self.today_top).take(count).collect();
         let says = |row: &&AgendaRow| matches!(row, AgendaRow::Item(_) | AgendaRow::MoreLate(_));
         while shown.last().is_some_and(|row| !says(row)) {
             shown.pop();
         }
         let mut lines = Vec::with_capacity(room);
-        for row in shown {
+        for (row, height) in shown.into_iter().zip(&heights[self.today_top..]) {
             let y = area.y + lines.len() as u16;
-            let line = Rect { y, height: 1, ..area }.intersection(area);
+            let line = Rect { y, height: *height as u16, ..area }.intersection(area);
             lines.push(match row {
                 AgendaRow::Item(index) => Some(*index),
                 _ => None,
@@ -127,12 +125,7 @@ impl HomeScreen {
                 AgendaRow::Heading { text, fact } => self.draw_day(text, fact, line, buf),
                 AgendaRow::Item(index) => {
                     let under = focus && *index == self.today_at;
-                    let item = &self.agenda.items[*index];
-                    let wrapped = wraps == TitleWrap::All || under;
-                    let height =
-                        if wrapped { self.title_lines(item, area).len() as u16 } else { 1 };
-                    let line = Rect { height, ..line }.intersection(area);
-                    self.draw_due(item, under, line, buf);
+                    self.draw_due(&self.agenda.items[*index], under, line, buf);
                     lines.extend((1..line.height).map(|_| Some(*index)));
                 }
             }
@@ -140,19 +133,52 @@ impl HomeScreen {
         self.today_lines = lines;
     }
 
-    /// Whose titles take a second line rather than lose words: all of them where there is room for it.
+    /// Whose titles take a second line rather than lose words: all of them where there is room for it, else those of what
+    /// is late and of today, as long as all of that stays in sight.
     fn wrapping(&self, rows: &[AgendaRow], area: Rect) -> TitleWrap {
         let height = |row: &AgendaRow| match row {
             AgendaRow::Item(index) => self.title_lines(&self.agenda.items[*index], area).len(),
             _ => 1,
         };
-        let all: usize = rows.iter().map(height).sum();
-        if all <= usize::from(area.height) { TitleWrap::All } else { TitleWrap::Selected }
+        let sum = |rows: &[AgendaRow]| rows.iter().map(height).sum::<usize>();
+        let is_due = |row: &AgendaRow| matches!(row, AgendaRow::Item(index) if self.is_due(*index));
+        let due = rows.iter().rposition(is_due).map_or(0, |last| last + 1);
+        let room = usize::from(area.height);
+        match sum(rows) <= room {
+            true => TitleWrap::All,
+            false if sum(&rows[..due]) <= room => TitleWrap::Due,
+            false => TitleWrap::Selected,
+        }
     }
 
-    fn is_long(&self, at: usize, rows: &[AgendaRow], area: Rect) -> bool {
-        let Some(AgendaRow::Item(index)) = rows.get(at) else { return false };
-        self.title_lines(&self.agenda.items[*index], area).len() > 1
+    /// Whether an item is late or of today.
+    fn is_due(&self, index: usize) -> bool {
+        index < self.agenda.late + self.agenda.today
+    }
+
+    fn is_wrapped(&self, wraps: TitleWrap, index: usize) -> bool {
+        match wraps {
+            TitleWrap::All => true,
+            TitleWrap::Due => self.is_due(index),
+            TitleWrap::Selected => false,
+        }
+    }
+
+    /// How many lines of the screen each row takes; the title under the cursor is never cut.
+    fn row_heights(
+        &self,
+        wraps: TitleWrap,
+        under: Option<usize>,
+        rows: &[AgendaRow],
+        area: Rect,
+    ) -> Vec<usize> {
+        let height = |(place, row): (usize, &AgendaRow)| match row {
+            AgendaRow::Item(index) if self.is_wrapped(wraps, *index) || under == Some(place) => {
+                self.title_lines(&self.agenda.items[*index], area).len()
+            }
+            _ => 1,
+        };
+        rows.iter().enumerate().map(height).collect()
     }
 
     /// The title of an item in its column, on two lines at most.
@@ -255,6 +281,31 @@ impl HomeScreen {
             line.put(&"─".repeat(all.saturating_sub(done)), self.style(ThemeRole::Rule));
         }
     }
+}
+
+/// How many rows from the first one on fit into so many lines.
+fn rows_within(heights: &[usize], room: usize) -> usize {
+    let mut used = 0;
+    heights
+        .iter()
+        .take_while(|height| {
+            used += **height;
+            used <= room
+        })
+        .count()
+}
+
+/// The first row in sight, so that the row `at` is, with the heading above it, and no line stays free without need.
+fn first_shown(top: usize, at: usize, heights: &[usize], room: usize) -> usize {
+    let lines = |from: usize, to: usize| heights[from.min(to)..to].iter().sum::<usize>();
+    let mut top = top.min(at.saturating_sub(1));
+    while top < at && lines(top, (at + 1).min(heights.len())) > room {
+        top += 1;
+    }
+    while top > 0 && lines(top - 1, heights.len()) <= room {
+        top -= 1;
+    }
+    top
 }
 
 fn due_glyph(item: &TodayItem) -> (char, ThemeRole) {

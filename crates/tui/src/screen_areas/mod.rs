@@ -66,6 +66,8 @@ pub(crate) struct PaneNeeds {
     pub(crate) phase: ScreenPhase,
     /// Whether the moment that is shown is one of planning, in a replay too.
     pub(crate) planning: bool,
+    /// The plan is only a sketch of what is assumed, and the question under it decides about more than it.
+    pub(crate) sketch: bool,
     /// Rows of the open card, its rule included, if all of it is to be seen.
     pub(crate) card_rows: u16,
     /// Whether a graph stands beside the plan where there is room. Only while planning.
@@ -232,6 +234,7 @@ mod tests {
             card,
             phase,
             planning: phase == ScreenPhase::Planning,
+            sketch: false,
             card_rows: 12,
             side_graph: true,
             graph,

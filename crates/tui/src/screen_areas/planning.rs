@@ -8,6 +8,8 @@ use crate::ui_state::PaneFocus;
 
 /// The fewest rows that the plan keeps beside an open card, its rule included.
 const FEWEST_PLAN_ROWS: u16 = 8;
+/// The same for a sketch: the whole question comes first.
+const FEWEST_SKETCH_ROWS: u16 = 5;
 
 /// Gives the rows between header and footer away.
 pub(super) fn layout_planning(
@@ -27,7 +29,10 @@ pub(super) fn layout_planning(
         }
         SizeClass::Wide if needs.side_graph => layout_wide(rows, needs, areas),
         SizeClass::Wide | SizeClass::Full => layout_full(rows, needs, areas),
-        SizeClass::Tabs => layout_card_and_plan(rows, needs, FEWEST_PLAN_ROWS, areas),
+        SizeClass::Tabs => {
+            let fewest = if needs.sketch { FEWEST_SKETCH_ROWS } else { FEWEST_PLAN_ROWS };
+            layout_card_and_plan(rows, needs, fewest, areas);
+        }
         // Rule, question, two facts and the keys; the rest scrolls.
         SizeClass::Small => {
             let needs = PaneNeeds { card_rows: needs.card_rows.min(5), ..needs };

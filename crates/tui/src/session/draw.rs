@@ -17,7 +17,7 @@ use crate::panes::needs_you::NeedsYouPane;
 use crate::panes::output::OutputPane;
 use crate::panes::plan::{
     self, ComparedDraft, EditorPlace, PlanCache, PlanPane, PlanView, RowDetailLevel,
-    SelectedTaskPane, gantt,
+    SelectedTaskPane, gantt, is_sketch,
 };
 use crate::panes::running::{RunningPane, active_tasks};
 use crate::panes::scrub::{ScrubPane, track_area};
@@ -149,6 +149,7 @@ impl SessionScreen {
             card: self.is_card_drawn() || self.ui.composer.is_some(),
             phase: self.screen_phase(),
             planning,
+            sketch: is_sketch(self.state()),
             card_rows: 12,
             side_graph: planning
                 && self.ui.view.kind != PlanView::Graph
@@ -483,12 +484,14 @@ impl SessionScreen {
 
     /// What the card at the end of a run is made from.
     pub(super) fn finished_source(&self) -> FinishedSource<'_> {
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
         FinishedSource {
-            state: self.shown.as_deref().unwrap_or(&self.latest),
+            state,
             timeline: &self.timeline,
             tails: &self.tails,
             skips: &self.needs.skips,
             budget: self.session_budget,
+            edits: self.files.edit_sums(state.seq),
         }
     }
 

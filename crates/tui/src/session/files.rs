@@ -2,14 +2,17 @@
 
 use super::{ExternalAction, ScreenEffect, SessionScreen};
 use crate::panes::files::FilesPane;
+use crate::panes::finished::is_finished_shown;
 use crate::ui_state::PaneFocus;
 use planwright_model::RunKind;
 use planwright_state::replay::RecordSourceError;
 
 impl SessionScreen {
-    /// Whether edits are still being read. Only agents record theirs, so that a run of commands is not read through.
+    /// Whether edits are still being read: for the past, and for the card at the end of a run, which counts them. Only
+    /// agents record theirs, so that a run of commands is not read through.
     pub(crate) fn is_reading_files(&self) -> bool {
-        self.mode().is_past() && self.has_agents() && self.files.is_behind(self.latest.seq)
+        let wanted = self.mode().is_past() || is_finished_shown(&self.latest, &self.ui);
+        wanted && self.has_agents() && self.files.is_behind(self.latest.seq)
     }
 
     fn has_agents(&self) -> bool {
@@ -28,7 +31,9 @@ impl SessionScreen {
     pub(super) fn read_files(&mut self) -> Result<ScreenEffect, RecordSourceError> {
         let before = self.files.edit_count();
         self.files.read_on(&mut self.history, self.latest.seq)?;
-        let news = self.files.edit_count() != before;
+        // With the last page the sums are known, which the card at the end shows.
+        let is_summed = !self.files.is_behind(self.latest.seq) && !self.mode().is_past();
+        let news = is_summed || self.files.edit_count() != before;
         Ok(if news { ScreenEffect::Draw } else { ScreenEffect::Idle })
     }
 

@@ -43,7 +43,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::clock;
 use super::compare::CompareScreen;
-use super::keymap::{KeyContext, KeyError, Keymap};
+use super::keymap::{KeyAction, KeyContext, KeyError, Keymap};
 use super::overlays::Overlay;
 use super::pane_context::SessionViewMode;
 use super::panes::approval::{self, CardCache};
@@ -311,7 +311,7 @@ impl SessionScreen {
     }
 
     /// A session that this process carried on and that was stopped has nothing left to be done on its screen. One that
-    /// was watched is a saved run from now on.
+    /// was watched is a saved run from now on, and so is one that ended without a word: its changes could not be saved.
     fn close_if_stopped(&mut self) -> Result<ScreenEffect, RecordSourceError> {
         while self.is_behind() {
             self.apply_new_records(self.head)?;
@@ -323,8 +323,23 @@ impl SessionScreen {
             self.ui.message = Some(self.resume_advice().unwrap_or(ended));
             return self.seek_event(self.cursor_seq());
         }
-        let stopped = self.commands.is_some() && self.latest.session.closed.is_some();
-        Ok(if stopped { ScreenEffect::Exit(ExitReason::Quit) } else { ScreenEffect::Idle })
+        match (&self.commands, self.latest.session.closed.is_some()) {
+            (None, _) => Ok(ScreenEffect::Idle),
+            (Some(_), true) => Ok(ScreenEffect::Exit(ExitReason::Quit)),
+            (Some(_), false) => self.show_unsaved(),
+        }
+    }
+
+    /// What could not be saved did not happen: from now on this shows what is stored, and leaving says what went wrong.
+    fn show_unsaved(&mut self) -> Result<ScreenEffect, RecordSourceError> {
+        self.commands = None;
+        self.detaches = false;
+        self.ui.overlay.take_if(|overlay| matches!(overlay, Overlay::Quit(_)));
+        let key = self.keymap.key_hint(KeyAction::Quit);
+        self.ui.message = Some(format!(
+            "Can't save: the last change is not stored and nothing new starts. {key} says why."
+        ));
+        self.seek_event(self.cursor_seq())
     }
 
     /// Whether something was left for the next frame.

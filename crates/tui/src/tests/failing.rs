@@ -22,7 +22,7 @@ fn two_failed() -> Fixture {
 
 #[test]
 fn what_failed_is_told_with_its_effect_and_what_can_be_done() {
-    for (name, fixture) in [("one", Fixture::failed()), ("two", two_failed())] {
+    for (name, fixture) in [("one", Fixture::recorded_work()), ("two", two_failed())] {
         insta::assert_snapshot!(format!("{name}_120x40"), opened(&fixture).panned_frame(120, 40));
         insta::assert_snapshot!(format!("{name}_80x24"), opened(&fixture).frame(80, 24));
     }

@@ -138,44 +138,6 @@ impl Fixture {
         Self::recorded_run("14:22:24")
     }
 
-    /// A run in which agents wrote a new file and changed another one.
-    pub(crate) fn with_edits() -> Self {
-        let mut plan = release_plan();
-        plan.tasks[0].run = planwright_model::RunKind::agent();
-        let notes = "@@ -0,0 +1,4 @@\n+# Breaking changes for 2.0\n+\n+| issue | what breaks |\n+| 212 | every error has a Span |\n";
-        let error = "@@ -12,3 +12,3 @@\n pub enum ParseError {\n-    Unexpected(char, usize),\n+    Unexpected { found: char, at: Span },\n     Eof,\n";
-        Self::new("Release 2.0 of the parser")
-            .propose(plan, vec![])
-            .ask_plan()
-            .wait(60)
-            .approved()
-            .start("audit")
-            .wait(30)
-            .edit("audit", "notes/breaking.md", true, notes)
-            .wait(20)
-            .edit("audit", "src/error.rs", false, error)
-    }
-
-    /// An edit that a tool of an agent reports.
-    fn edit(mut self, task: &str, path: &str, created: bool, diff: &str) -> Self {
-        let output = serde_json::json!({ "ok": true, "data": {
-            "path": path, "file_hash": "h", "created": created, "diff": diff,
-        }});
-        let step = planwright_model::ReActStep {
-            timestamp: self.at,
-            task_id: task.into(),
-            action: planwright_model::StepAction::Observation,
-            content: format!("wrote {path}"),
-            tool_used: Some("file.write".into()),
-            tool_input: None,
-            tool_output: Some(output),
-            confidence_score: None,
-            metadata: planwright_model::StepMetadata::default(),
-        };
-        self.push(planwright_model::event::AgentEvent::from_step(task.into(), 1, step));
-        self
-    }
-
     /// Shows a session that another process runs.
     pub(crate) fn watched(&self) -> Shown {
         let note = "runs in another terminal; read-only";

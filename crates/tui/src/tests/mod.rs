@@ -2,6 +2,7 @@
 
 mod changing;
 mod driving;
+mod empty_states;
 mod facts;
 mod failing;
 mod first_start;
@@ -23,6 +24,7 @@ mod requests;
 mod sessions;
 mod sizes;
 mod snapshot_words;
+mod stopped_runs;
 mod storm;
 mod true_hints;
 mod views;

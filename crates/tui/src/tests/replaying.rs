@@ -20,6 +20,7 @@ use planwright_model::event::{Record, SessionEvent};
 use planwright_model::{RunKind, Seq, SessionId, TaskLink, TaskNode};
 use planwright_state::SessionState;
 use planwright_state::replay::compare::{RunComparison, compare_runs};
+use planwright_state::replay::file_changes::RecordedEdit;
 use planwright_state::replay::fork::ForkPlan;
 use planwright_state::replay::{History, MemorySource};
 
@@ -497,7 +498,7 @@ fn a_demo_plays_as_soon_as_it_is_open_and_skips_idle_time() {
 
 #[test]
 fn files_at_the_cursor_are_those_that_agents_changed_up_to_it() {
-    let fixture = Fixture::with_edits();
+    let fixture = Fixture::recorded_work();
     let last = Seq(fixture.records.len() as u64);
     let mut shown = fixture.show_with(false, Some(last), None);
     shown.settle_files();
@@ -508,9 +509,10 @@ fn files_at_the_cursor_are_those_that_agents_changed_up_to_it() {
     shown.press(&["j"]);
     assert!(shown.text(120, 40).contains("Unexpected { found: char, at: Span }"));
     // Before the second edit there is one file.
-    let first = fixture.records.iter().position(|record| record.event.kind() == "agent.observed");
+    let is_edit = |record: &Record| RecordedEdit::from_record(record).is_some();
+    let first = fixture.records.iter().position(is_edit);
     let mut shown = fixture.show_with(false, Some(Seq(first.unwrap() as u64 + 1)), None);
     shown.settle_files();
     let text = shown.text(120, 40);
-    assert!(text.contains("notes/breaking.md") && text.contains(" 1, +4 -0 "), "{text}");
+    assert!(text.contains("notes/breaking.md") && text.contains(" 1, +6 -0 "), "{text}");
 }

@@ -401,7 +401,7 @@ fn a_title_of_today_takes_two_lines_rather_than_lose_words_where_there_is_room()
     let mut stage = stage(view_of(vec![("aaaaaa000000", plan)]));
     stage.press(&["t"]);
     let rest = |text: String| {
-        let second = |line: &&str| line.trim() == "for and what it promises them";
+        let second = |line: &&str| line.trim() == "is for and what it promises them";
         text.lines().filter(second).count()
     };
     // The task is done in two sittings. On a low screen only the row under the cursor has the room.
@@ -413,7 +413,7 @@ fn a_title_of_today_takes_two_lines_rather_than_lose_words_where_there_is_room()
     // A click on a second line is a click on its row.
     let high = stage.frame(80, 50);
     let line =
-        high.lines().position(|line| line.trim() == "for and what it promises them").unwrap();
+        high.lines().position(|line| line.trim() == "is for and what it promises them").unwrap();
     let cursor = |text: &str| text.lines().nth(line - 1).unwrap().contains('►');
     assert!(!cursor(&high), "{high}");
     let click = crossterm::event::MouseEvent {

@@ -54,11 +54,21 @@ fn the_output_of_a_task_has_the_full_width() {
     assert!(at("unexpected_eof") < at("warning"), "both streams are in one order:\n{text}");
     assert!(at("warning") < at("deeply_nested"), "{text}");
     shown.press(&["/", "r", "e", "s", "u", "l", "t"]);
-    insta::assert_snapshot!("output_search_120x40", shown.frame(120, 40));
+    assert!(shown.text(120, 40).contains("line 7 of 7, 1 match"), "{}", shown.text(120, 40));
     shown.press(&["Esc", "Esc"]);
     assert!(shown.text(120, 40).contains("graph"), "the others have their room back");
     shown.press(&["Esc"]);
     assert_eq!(shown.screen.ui.focus, PaneFocus::Graph);
+}
+
+#[test]
+fn a_search_in_the_log_of_a_recorded_run() {
+    let mut shown = Fixture::recorded_run("14:37:27").live();
+    shown.screen.ui.select_task("tests".into());
+    shown.draw(120, 40);
+    shown.press(&["o", "z", "/"]);
+    shown.type_text("result");
+    insta::assert_snapshot!("output_search_120x40", shown.frame(120, 40));
 }
 
 #[test]
@@ -170,6 +180,7 @@ fn the_end_of_a_run_is_summed_up_until_it_is_closed() {
         let mut shown = Fixture::recorded_run("15:19:40").live();
         shown.draw(width, height);
         shown.grow(&Fixture::recorded_run("15:20:00"));
+        shown.settle_files();
         insta::assert_snapshot!(
             format!("finished_{width}x{height}"),
             shown.panned_frame(width, height)

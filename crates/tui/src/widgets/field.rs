@@ -7,7 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 use tui_textarea::TextArea;
 
-use planwright_text::{clean_line, clean_text};
+use planwright_text::{clean_line, clean_text, wrap_words};
 
 /// The longest line a field takes.
 const LIMIT: usize = 2_000;
@@ -106,12 +106,29 @@ impl TextField {
         (pasted.chars().count() > room).then(|| cut_message(LIMIT))
     }
 
-    pub(crate) fn draw(&self, area: Rect, style: Style, buf: &mut Buffer) {
-        let area = area.intersection(buf.area);
-        let mut text = self.area.clone();
-        text.set_style(style);
-        text.set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
-        text.set_selection_style(style.add_modifier(Modifier::REVERSED));
-        (&text).render(area, buf);
+    /// How many rows the text takes where its lines are wrapped.
+    pub(crate) fn wrapped_rows(&self, width: usize) -> usize {
+        // The cursor stands behind the last word.
+        let rows = |line: &String| wrap_words(&format!("{line}_"), width.max(1), 0).len().max(1);
+        self.area.lines().iter().map(rows).sum()
     }
+
+    /// Draws the text with its lines wrapped, so that the beginning of a long one stays in sight.
+    pub(crate) fn draw_wrapped(&self, area: Rect, style: Style, buf: &mut Buffer) {
+        let mut text = self.area.clone();
+        text.set_wrap_mode(tui_textarea::WrapMode::Word);
+        draw_text_area(text, area, style, buf);
+    }
+
+    pub(crate) fn draw(&self, area: Rect, style: Style, buf: &mut Buffer) {
+        draw_text_area(self.area.clone(), area, style, buf);
+    }
+}
+
+fn draw_text_area(mut text: TextArea<'_>, area: Rect, style: Style, buf: &mut Buffer) {
+    let area = area.intersection(buf.area);
+    text.set_style(style);
+    text.set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
+    text.set_selection_style(style.add_modifier(Modifier::REVERSED));
+    (&text).render(area, buf);
 }

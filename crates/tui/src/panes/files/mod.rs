@@ -4,6 +4,8 @@
 
 mod draw;
 
+use std::collections::BTreeSet;
+
 use jiff::tz::TimeZone;
 
 pub(crate) use draw::FilesPane;
@@ -54,10 +56,20 @@ struct FilesKey {
     selected: Option<String>,
 }
 
+/// How many files agents changed, and by how many lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EditSums {
+    pub(crate) files: usize,
+    pub(crate) added: usize,
+    pub(crate) removed: usize,
+    pub(crate) tasks: usize,
+}
+
 /// The edits of the session, and what of them is on the screen.
 #[derive(Debug, Default)]
 pub(crate) struct FilesCache {
     log: EditLog,
+    sums: EditSums,
     known: Option<FilesKey>,
     pub(crate) files: Vec<FileRow>,
     /// Which of the files is shown.
@@ -89,7 +101,16 @@ impl FilesCache {
                 break;
             }
         }
+        if !self.is_behind(head) {
+            self.sums = sum_edits(&self.log.files_at(head));
+        }
         Ok(())
+    }
+
+    /// What agents changed up to a moment, once all of the journal was read and if that is its last change.
+    pub(crate) fn edit_sums(&self, seq: Seq) -> Option<EditSums> {
+        let all = self.log.edits_up_to(seq) == self.edit_count();
+        Some(self.sums).filter(|sums| all && sums.files > 0)
     }
 
     /// Settles what is shown at a moment.
@@ -148,6 +169,17 @@ impl FilesCache {
     ) -> String {
         let files = self.log.files_at(seq);
         files.iter().map(|file| plain_difference(file, state, zone)).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn sum_edits(files: &[ChangedFile<'_>]) -> EditSums {
+    let edits = files.iter().flat_map(|file| &file.edits);
+    let tasks: BTreeSet<&TaskId> = edits.map(|edit| &edit.task).collect();
+    EditSums {
+        files: files.len(),
+        added: files.iter().map(|file| file.added).sum(),
+        removed: files.iter().map(|file| file.removed).sum(),
+        tasks: tasks.len(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::panes::files::EditSums;
 use crate::panes::graph::{task_worker, title_of};
 use crate::panes::output::FailureTails;
 use crate::theme::ThemeRole;
@@ -34,6 +35,8 @@ pub(crate) struct FinishedSource<'a> {
     pub(crate) skips: &'a SkipRoots,
     /// What the session may cost before it asks.
     pub(crate) budget: MicroDollars,
+    /// What agents wrote into the workspace itself.
+    pub(crate) edits: Option<EditSums>,
 }
 
 /// What became of the tasks, in a line.
@@ -56,7 +59,7 @@ pub(crate) fn finished_lines(source: FinishedSource<'_>, width: usize) -> Vec<Fi
     push_time(&mut lines, &time_text(state), width);
     push_fact(&mut lines, "Cost", &cost_text(state, source.budget));
     push_fact(&mut lines, "You", &person_text(state));
-    push_fact(&mut lines, "Files", &files_text(state));
+    push_fact(&mut lines, "Files", &files_text(state, source.edits));
     push_longest(&mut lines, state, width);
     lines
 }
@@ -83,7 +86,7 @@ fn push_time(lines: &mut Vec<FinishedLine>, text: &str, width: usize) {
 }
 
 /// What agents changed in the workspace, and what they did that is not in it: `3 changed, +96 -141, by 2 tasks`.
-fn files_text(state: &SessionState) -> String {
+fn files_text(state: &SessionState, edits: Option<EditSums>) -> String {
     let has_changes = |(_, copy): &(&TaskId, &TaskWorktree)| {
         copy.proposal.as_ref().is_some_and(|proposal| !proposal.files.is_empty())
     };
@@ -91,13 +94,21 @@ fn files_text(state: &SessionState) -> String {
         state.worktrees.iter().filter(has_changes).partition(|(_, copy)| copy.is_applied());
     let proposals = applied.iter().filter_map(|(_, copy)| copy.proposal.as_ref());
     let files: Vec<_> = proposals.flat_map(|proposal| &proposal.files).collect();
+    let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let applied = EditSums {
+        files: paths.len(),
+        added: files.iter().map(|file| file.added).sum(),
+        removed: files.iter().map(|file| file.removed).sum(),
+        tasks: applied.len(),
+    };
+    // Agents with copies of their own wrote there, and what counts is what was applied.
+    let sums =
+        if state.worktrees.iter().next().is_none() { edits.unwrap_or_default() } else { applied };
     let mut parts = Vec::new();
-    if !files.is_empty() {
-        let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let added: usize = files.iter().map(|file| file.added).sum();
-        let removed: usize = files.iter().map(|file| file.removed).sum();
-        let tasks = format_counted(applied.len(), "task");
-        parts.push(format!("{} changed, +{added} -{removed}, by {tasks}", paths.len()));
+    if sums.files > 0 {
+        let EditSums { files, added, removed, tasks } = sums;
+        let tasks = format_counted(tasks, "task");
+        parts.push(format!("{files} changed, +{added} -{removed}, by {tasks}"));
     }
     if !others.is_empty() {
         parts.push(format!(
@@ -292,11 +303,11 @@ mod tests {
     fn files_that_agents_changed_are_counted_once_they_are_applied() {
         use crate::tests::journals::recorded_request;
         let waiting = recorded_request("change_review", 2).state();
-        assert_eq!(files_text(&waiting), "the changes of 1 task are not applied");
+        assert_eq!(files_text(&waiting, None), "the changes of 1 task are not applied");
         let applied = recorded_request("applied_check", 3).state();
-        let text = files_text(&applied);
+        let text = files_text(&applied, None);
         assert!(text.contains(" changed, +") && text.contains(", by "), "{text}");
-        assert_eq!(files_text(&SessionState::default()), "");
+        assert_eq!(files_text(&SessionState::default(), None), "");
     }
 
     #[test]

@@ -285,7 +285,7 @@ fn stopped_facts(cx: &PaneContext<'_>) -> Vec<HeaderFact> {
         let why = HeaderFact::new("approved, not started", 6);
         return vec![why, progress_fact(cx), key_fact(cx, "run")];
     }
-    let since = state.at.map(|at| {
+    let since = state.run.stopped_at.or(state.at).map(|at| {
         let today = clock::local_date(cx.wall_clock, cx.time_zone);
         let moment = at.to_zoned(cx.time_zone.clone()).datetime();
         format!(" at {}", dates::format_near_date_time(moment, today))
