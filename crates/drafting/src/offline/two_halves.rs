@@ -177,6 +177,7 @@ fn split_at_verb(goal: &Goal) -> Option<GoalHalves> {
     let starts = |place: &usize| {
         (words[*place] == "and" || words[*place] == "then")
             && words.get(place + 1).is_some_and(|next| VERBS.contains(&next.as_str()))
+            && !goal.is_time_word(place + 1)
     };
     let place = (1..words.len()).find(starts)?;
     let has_object = |half: &[String]| half.iter().skip(1).any(|word| is_telling(word));

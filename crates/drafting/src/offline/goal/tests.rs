@@ -244,6 +244,9 @@ fn a_weekly_rhythm_on_a_day_is_every_such_day() {
 fn what_a_journey_needs_is_there_before_it() {
     let before_april = Some(date(2027, 3, 31));
     assert_eq!(parse("learn Italian for our trip in April").deadline, before_april);
+    let placed = "learn Italian for a two-week holiday in Tuscany in April, 20 minutes a day";
+    assert_eq!(parse(placed).deadline, before_april);
+    assert_eq!(parse("plan a trip for four in Tuscany in April").deadline, None);
     let let_out = parse("sublet my apartment while I am abroad from April to June");
     assert_eq!(let_out.deadline, before_april);
     assert_eq!(parse("plan a trip to Rome in April").deadline, None);
