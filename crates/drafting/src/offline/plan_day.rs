@@ -39,6 +39,10 @@ pub(super) fn assume_day(goal: &Goal, file: &Blueprint, context: &PlanContext) -
     let weeks = context.constraints.horizon_weeks.unwrap_or(usual);
     let last = goal.deadline.unwrap_or_else(|| add_days(start, i64::from(weeks) * 7 - 1));
     let stated = goal.deadline.is_some() || goal.horizon_weeks.is_some();
+    // A present is given on the day that it is for.
+    if let Some(day) = goal.deadline.filter(|_| is_gift(file)) {
+        return day;
+    }
     // A training ends with its day; only rest comes after it. What is made ready by a day is ready on it.
     let ready = goal.contains_any(&["ready"]) && goal.deadline.is_some();
     let follows = stated && file.sizing != BlueprintSizing::Training && !ready;
@@ -52,6 +56,10 @@ pub(super) fn assume_day(goal: &Goal, file: &Blueprint, context: &PlanContext) -
         return days.latest(wanted, first).unwrap_or_else(|| days.nearest(wanted, first, last));
     }
     days.latest_or_later(wanted, first)
+}
+
+fn is_gift(file: &Blueprint) -> bool {
+    file.day.as_ref().is_some_and(|day| day.get_ref() == "gift")
 }
 
 /// Returns the latest day that makes sense for something whose day the person chooses: nobody waits for a year with a

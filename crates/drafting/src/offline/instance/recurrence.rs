@@ -19,6 +19,8 @@ use super::{InstanceBuilder, InstanceInputs};
 
 /// The days that a set-up takes besides its work: for a course to begin, or for what was ordered.
 const SET_UP_DAYS: f64 = 4.0;
+/// A first phase of at most so many percent only leads to the others.
+const SHORT_OPENING: u32 = 20;
 /// The days before the end of a plan in which no period of repeated work begins.
 const SPARE_DAYS: i64 = 3;
 
@@ -285,11 +287,14 @@ impl InstanceBuilder<'_> {
     /// set-up do not take a month, however long the course is.
     fn opening_share(&self, days: u32) -> (f64, f64) {
         let file = self.inputs.blueprint;
-        let Some(weekly) = file.weekly.as_ref().map(|weekly| *weekly.get_ref()) else {
-            return (0.0, 0.0);
-        };
         let repeats = |phase: &&BlueprintGroup| {
             phase.all_tasks().iter().any(|task| task.every.is_some() || task.share.is_some())
+        };
+        let weekly = file.weekly.as_ref().map(|weekly| *weekly.get_ref());
+        let Some(weekly) =
+            weekly.filter(|_| !file.phases.first().is_some_and(|first| repeats(&first)))
+        else {
+            return self.short_opening(days);
         };
         let opening: Vec<&BlueprintGroup> =
             file.phases.iter().take_while(|phase| !repeats(phase)).collect();
@@ -304,6 +309,19 @@ impl InstanceBuilder<'_> {
         let open = weeks * 7.0 * 1.2 + f64::from(waits) + SET_UP_DAYS;
         let share = f64::from(share);
         (share, share.min(open * 100.0 / f64::from(days.max(1))))
+    }
+
+    /// Returns the percent of the span that a short first phase has, and those that it has where the span is longer than
+    /// usual: two weeks of watching stay two weeks.
+    fn short_opening(&self, days: u32) -> (f64, f64) {
+        let file = self.inputs.blueprint;
+        let share = file.phases.first().and_then(|phase| phase.weeks_share).unwrap_or(0);
+        if share > SHORT_OPENING {
+            return (0.0, 0.0);
+        }
+        let usual = f64::from(*file.weeks.get_ref()) * 7.0;
+        let share = f64::from(share);
+        (share, share.min(share * usual / f64::from(days.max(1))))
     }
 
     fn phase_window_within(
