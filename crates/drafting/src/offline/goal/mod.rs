@@ -49,7 +49,6 @@ use planwright_model::pattern::is_valid_subtype_name;
 use amount::{ArticlePolicy, UnitAmount};
 use cadence::GoalTimeBudget;
 use dates::DateContext;
-use notice_periods::NoticePeriod;
 use phrases::read_phrases;
 use start::StatedStart;
 use words::GoalWords;
@@ -445,22 +444,6 @@ impl Goal {
         // Two absences side by side are one phrase; the first stands for both.
         self.phrases.extend(numbered.take(days.len()));
         self.absences = days;
-    }
-
-    fn read_notice_period(&mut self, words: &mut GoalWords<'_>, at: DateContext) {
-        match notice_periods::find_notice_period(words, at) {
-            Some(NoticePeriod::Ends(last, range)) => {
-                let kind = GoalPhraseKind::Deadline;
-                self.phrases.push(GoalPhrase::new(kind, words, range.clone()));
-                words.mark_used(range);
-                self.deadline = Some(last);
-            }
-            Some(NoticePeriod::Came(range)) => {
-                self.unread.push(words.unread_words(range.clone()));
-                words.mark_used(range);
-            }
-            None => {}
-        }
     }
 
     fn read_quantities(&mut self, words: &mut GoalWords<'_>) {

@@ -8,6 +8,7 @@ use jiff::civil::Date;
 use super::amount::{self, ArticlePolicy, TimeUnit};
 use super::dates::{self, DateContext, DateReading};
 use super::words::GoalWords;
+use super::{Goal, GoalPhrase, GoalPhraseKind};
 
 /// Verbs of what has come from others; its day has passed.
 const RECEIVED: [&str; 8] =
@@ -22,15 +23,34 @@ const LONGEST_AGO: i32 = 120;
 
 /// What a goal says about a time that others have set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum NoticePeriod {
+enum NoticePeriod {
     /// The last day, and the words that state it.
     Ends(Date, Range<usize>),
     /// Only the day on which something came; when it ends is not stated.
     Came(Range<usize>),
 }
 
+impl Goal {
+    /// Reads the last day that others have set. The day on which something came is none of the plan's own.
+    pub(super) fn read_notice_period(&mut self, words: &mut GoalWords<'_>, at: DateContext) {
+        match find_notice_period(words, at) {
+            Some(NoticePeriod::Ends(last, range)) => {
+                let kind = GoalPhraseKind::Deadline;
+                self.phrases.push(GoalPhrase::new(kind, words, range.clone()));
+                words.mark_used(range);
+                self.deadline = Some(last);
+            }
+            Some(NoticePeriod::Came(range)) => {
+                self.unread.push(words.unread_words(range.clone()));
+                words.mark_used(range);
+            }
+            None => {}
+        }
+    }
+}
+
 /// Finds the last day of such a time.
-pub(super) fn find_notice_period(words: &GoalWords<'_>, at: DateContext) -> Option<NoticePeriod> {
+fn find_notice_period(words: &GoalWords<'_>, at: DateContext) -> Option<NoticePeriod> {
     let received = (0..words.len()).find_map(|index| received_at(words, index, at));
     let period = (0..words.len()).find_map(|index| period_at(words, index, received.is_some()));
     match (received, period) {
@@ -68,7 +88,8 @@ fn received_at(
 /// Returns the days of "have 14 days", or of "within two weeks" of something that came, with their words.
 fn period_at(words: &GoalWords<'_>, index: usize, counts: bool) -> Option<(i32, Range<usize>)> {
     let has = words.is_any_of(index, &["have", "has"]);
-    if !has && !(counts && words.is_any_of(index, &["within", "in"])) {
+    let within = counts && words.is_any_of(index, &["within", "in"]);
+    if !(has || within) {
         return None;
     }
     let next = words.skip_fillers(index + 1, &["only", "just", "about"]);
@@ -86,7 +107,8 @@ fn period_at(words: &GoalWords<'_>, index: usize, counts: bool) -> Option<(i32, 
 mod tests {
     use jiff::civil::date;
 
-    use super::super::{Goal, GoalParseContext};
+    use super::super::GoalParseContext;
+    use super::Goal;
 
     fn last_day(text: &str) -> Option<jiff::civil::Date> {
         Goal::parse(text, GoalParseContext::new(date(2026, 11, 19), 5)).last_day()
