@@ -278,6 +278,7 @@ fn join_blueprints(
     let mut joined = first.clone();
     (joined.name, joined.label) = (name, unplaced(label));
     (joined.day, joined.day_question) = (dated.day.clone(), dated.day_question.clone());
+    joined.usual_day.clone_from(&dated.usual_day);
     let (one, other) = (*first.weeks.get_ref(), *second.weeks.get_ref());
     joined.weeks = unplaced(if dated.day.is_some() { one.max(other) + 1 } else { one + other });
     joined.small = false;

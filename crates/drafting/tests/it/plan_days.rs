@@ -308,3 +308,18 @@ fn rooms_that_a_goal_names_are_counted() {
     let minutes = |task: &PlacedTask| task.start.until(task.end).unwrap().total(jiff::Unit::Minute);
     assert!(minutes(&coat(&two)).unwrap() > minutes(&coat(&one)).unwrap());
 }
+
+#[test]
+fn the_last_frost_is_where_the_season_has_it() {
+    let tasks = placed(&plan_of("plan our vegetable garden and start in March"));
+    let planted = find(&tasks, "Plant out").start.date();
+    assert!((date(2027, 5, 10)..=date(2027, 5, 22)).contains(&planted), "{planted}");
+}
+
+#[test]
+fn a_look_back_is_not_the_first_thing_of_its_phase() {
+    let tasks = placed(&plan_of("lose 5 kg by summer"));
+    let first = find(&tasks, "Walk fast").start.date();
+    let back = find(&tasks, "Look back: is the trend right").start.date();
+    assert!(first.until(back).unwrap().get_days() >= 21, "{first} {back}");
+}

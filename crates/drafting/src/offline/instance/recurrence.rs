@@ -19,6 +19,8 @@ use super::{InstanceBuilder, InstanceInputs};
 
 /// The days that a set-up takes besides its work: for a course to begin, or for what was ordered.
 const SET_UP_DAYS: f64 = 4.0;
+/// A period of so many days has something to look back on.
+const LONG_PERIOD: u32 = 14;
 /// A first phase of at most so many percent only leads to the others.
 const SHORT_OPENING: u32 = 20;
 /// The days before the end of a plan in which no period of repeated work begins.
@@ -87,12 +89,15 @@ impl InstanceBuilder<'_> {
         let at_time = task.at_time.as_ref().map(|time| time.get_ref().as_str());
         let mut found = self.build_recurrence(every, (at_time, &task.on.0, task.times));
         self.take_stated_days(&mut found, every, task);
-        let window = group.and_then(|group| self.phase_window(group));
+        let later = first_look_back(&found, task);
+        let moved = |window: (Date, Date)| (add_days(window.0, later).min(window.1), window.1);
+        let window = group.and_then(|group| self.phase_window(group)).map(moved);
         let span = self.inputs.span;
         let usual_days = super::dates::days_between(span.start, span.usual_last) + 1;
         let in_phase = group.filter(|_| task.from.is_none() && task.until.is_none());
         let usual_window =
             in_phase.and_then(|group| self.phase_window_within(group, usual_days, span.usual_last));
+        let usual_window = usual_window.map(moved);
         if !self.inputs.blueprint.is_routine() {
             let (from, until) = window.unwrap_or_else(|| self.later_window(group));
             (found.from, found.until) = (Some(from), Some(until));
@@ -405,6 +410,14 @@ pub(in super::super) fn count_open_dates(
 /// Returns whether something may fall on any day of its period.
 fn is_any_day(found: &Recurrence) -> bool {
     found.by_day.is_empty() && found.freq != RecurrenceFrequency::Daily
+}
+
+/// Returns the days after which something is looked back on for the first time: after a month of it, and not on its first
+/// day.
+fn first_look_back(found: &Recurrence, task: &BlueprintTask) -> i64 {
+    let days = found.freq.in_days() * u32::from(found.interval.max(1));
+    let looks_back = task.role == Role::Reflection && days >= LONG_PERIOD && is_any_day(found);
+    if looks_back { i64::from(days) - SPARE_DAYS } else { 0 }
 }
 
 fn is_closed(working: &WeeklyHours, day: Weekday) -> bool {
