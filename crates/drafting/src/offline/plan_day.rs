@@ -5,8 +5,10 @@ use jiff::civil::Date;
 
 use planwright_model::{PlanCalendar, PlanContext, PreferredTime, Weekday};
 
-use super::blueprint::{Blueprint, BlueprintPreference, BlueprintSizing, CalendarSpan};
-use super::goal::{Goal, GoalDay};
+use super::blueprint::{
+    Blueprint, BlueprintPreference, BlueprintSizing, CalendarSpan, parse_month_day,
+};
+use super::goal::{CalendarHemisphere, CalendarRegion, Goal, GoalDay};
 use super::instance::{add_days, days_between, event_length, usual_lead};
 
 /// The days before which a suitable day is looked for first: "in the sixth week" stays in that week.
@@ -39,6 +41,10 @@ pub(super) fn assume_day(goal: &Goal, file: &Blueprint, context: &PlanContext) -
     let weeks = context.constraints.horizon_weeks.unwrap_or(usual);
     let last = goal.deadline.unwrap_or_else(|| add_days(start, i64::from(weeks) * 7 - 1));
     let stated = goal.deadline.is_some() || goal.horizon_weeks.is_some();
+    // A present is given on the day that it is for.
+    if let Some(day) = goal.deadline.filter(|_| is_gift(file)) {
+        return day;
+    }
     // A training ends with its day; only rest comes after it. What is made ready by a day is ready on it.
     let ready = goal.contains_any(&["ready"]) && goal.deadline.is_some();
     let follows = stated && file.sizing != BlueprintSizing::Training && !ready;
@@ -51,7 +57,27 @@ pub(super) fn assume_day(goal: &Goal, file: &Blueprint, context: &PlanContext) -
     if stated {
         return days.latest(wanted, first).unwrap_or_else(|| days.nearest(wanted, first, last));
     }
+    if let Some(day) = usual_day(file, context) {
+        return days.nearest(day, add_days(day, -3).max(start), add_days(day, 3));
+    }
     days.latest_or_later(wanted, first)
+}
+
+/// Returns the next day on which the season brings it, for kinds whose day the year decides: the last frost.
+fn usual_day(file: &Blueprint, context: &PlanContext) -> Option<Date> {
+    let (month, day) = parse_month_day(file.usual_day.as_ref()?.get_ref())?;
+    let start = context.constraints.start;
+    let region = CalendarRegion::from_calendar(&context.calendar);
+    let month = match region.hemisphere {
+        CalendarHemisphere::Northern => month,
+        CalendarHemisphere::Southern => (month + 5) % 12 + 1,
+    };
+    let in_year = |year: i16| Date::new(year, month, day).ok().filter(|found| *found > start);
+    in_year(start.year()).or_else(|| in_year(start.year() + 1))
+}
+
+fn is_gift(file: &Blueprint) -> bool {
+    file.day.as_ref().is_some_and(|day| day.get_ref() == "gift")
 }
 
 /// Returns the latest day that makes sense for something whose day the person chooses: nobody waits for a year with a

@@ -177,6 +177,7 @@ fn split_at_verb(goal: &Goal) -> Option<GoalHalves> {
     let starts = |place: &usize| {
         (words[*place] == "and" || words[*place] == "then")
             && words.get(place + 1).is_some_and(|next| VERBS.contains(&next.as_str()))
+            && !goal.is_time_word(place + 1)
     };
     let place = (1..words.len()).find(starts)?;
     let has_object = |half: &[String]| half.iter().skip(1).any(|word| is_telling(word));
@@ -277,6 +278,7 @@ fn join_blueprints(
     let mut joined = first.clone();
     (joined.name, joined.label) = (name, unplaced(label));
     (joined.day, joined.day_question) = (dated.day.clone(), dated.day_question.clone());
+    joined.usual_day.clone_from(&dated.usual_day);
     let (one, other) = (*first.weeks.get_ref(), *second.weeks.get_ref());
     joined.weeks = unplaced(if dated.day.is_some() { one.max(other) + 1 } else { one + other });
     joined.small = false;

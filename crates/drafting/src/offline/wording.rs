@@ -7,7 +7,7 @@ use planwright_text::{dates, units};
 
 use super::blueprint::{Blueprint, TextPiece, TopicPack, split_placeholders};
 use super::facts;
-use super::goal::{Goal, GoalMoney, GoalPhrase, GoalPhraseKind};
+use super::goal::{CadencePeriod, Goal, GoalMoney, GoalPhrase, GoalPhraseKind};
 use super::instance::PhaseTopic;
 
 /// The values of a blueprint's placeholders. One that is missing is not known.
@@ -238,6 +238,10 @@ pub(super) fn cut_at_word(text: &str, most: usize) -> String {
 /// Returns the amount a month that adds up to the stated sum by the last day, rounded up to tens.
 fn monthly_amount(goal: &Goal, context: &PlanContext) -> Option<String> {
     let money = goal.quantities.money.as_ref()?;
+    // "300 euros a month" is the amount itself.
+    if money.every == Some(CadencePeriod::Month) {
+        return Some(GoalMoney { every: None, is_budget: false, ..money.clone() }.to_string());
+    }
     let last = context.constraints.deadline.map(planwright_model::OffsetDateTime::local_date)?;
     let days = super::instance::days_between(context.constraints.start, last);
     let months = (f64::from(days) / DAYS_PER_MONTH).floor().max(1.0);

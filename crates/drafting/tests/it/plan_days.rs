@@ -273,3 +273,53 @@ fn a_training_ends_with_its_race_and_has_its_long_runs_on_weekends() {
     let (all, off) = (long.clone().count(), long.filter(weekday).count());
     assert!(all >= 12 && off * 4 <= all, "{off} of {all} long runs: {tasks:#?}");
 }
+
+#[test]
+fn the_weeks_of_a_training_end_with_the_race_on_stated_days_too() {
+    let race = date(2027, 4, 18);
+    let goal = "run a half marathon on 2027-04-18, I can train Tuesday, Thursday and Sunday";
+    let plan = plan_of(goal);
+    expect_valid(&plan);
+    let tasks = placed(&plan);
+    let runs: Vec<&PlacedTask> = tasks.iter().filter(|task| task.title.contains("un")).collect();
+    for run in &runs {
+        let own = run.title.starts_with("Run the half marathon");
+        assert!(own || run.start.date() < race, "{run:#?}");
+        let day = Weekday::from_date(run.start.date());
+        assert!(matches!(day, Weekday::Tue | Weekday::Thu | Weekday::Sun), "{run:#?}");
+    }
+    let long = tasks.iter().filter(|task| task.title.starts_with("Long run")).count();
+    assert!(long >= 18, "{long} long runs in 21 weeks");
+}
+
+#[test]
+fn a_short_first_phase_stays_short_in_a_long_plan() {
+    let plan = plan_of("lose 5 kg by summer");
+    let tasks = placed(&plan);
+    let moved = find(&tasks, "Walk fast");
+    assert!(moved.start.date() <= date(2026, 12, 4), "{moved:?}");
+}
+
+#[test]
+fn rooms_that_a_goal_names_are_counted() {
+    let one = placed(&plan_of("paint the living room"));
+    let two = placed(&plan_of("paint the living room and the hallway"));
+    let coat = |tasks: &[PlacedTask]| find(tasks, "Paint the ceiling").clone();
+    let minutes = |task: &PlacedTask| task.start.until(task.end).unwrap().total(jiff::Unit::Minute);
+    assert!(minutes(&coat(&two)).unwrap() > minutes(&coat(&one)).unwrap());
+}
+
+#[test]
+fn the_last_frost_is_where_the_season_has_it() {
+    let tasks = placed(&plan_of("plan our vegetable garden and start in March"));
+    let planted = find(&tasks, "Plant out").start.date();
+    assert!((date(2027, 5, 10)..=date(2027, 5, 22)).contains(&planted), "{planted}");
+}
+
+#[test]
+fn a_look_back_is_not_the_first_thing_of_its_phase() {
+    let tasks = placed(&plan_of("lose 5 kg by summer"));
+    let first = find(&tasks, "Walk fast").start.date();
+    let back = find(&tasks, "Look back: is the trend right").start.date();
+    assert!(first.until(back).unwrap().get_days() >= 21, "{first} {back}");
+}

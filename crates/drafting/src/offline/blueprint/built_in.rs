@@ -35,7 +35,7 @@ families! {
     "learning": "finish_course", "improve_language", "learn_cooking", "learn_instrument", "learn_language", "learn_programming", "learn_skill", "learn_sport", "learn_theory", "plan_semester", "public_speaking";
     "migration": "ci_migration", "cloud_migration", "database_migration", "database_upgrade", "fleet_migration", "mail_migration", "personal_switch", "system_migration", "tool_migration";
     "move": "find_roommate", "move_abroad", "move_house", "move_in_together", "office_move", "rent_home";
-    "organization": "board_meeting", "campaign", "organizational_change", "platform_change", "run_for_office", "safety_drill", "start_volunteering", "team_reorganization", "volunteer_group";
+    "organization": "board_meeting", "campaign", "community_garden", "organizational_change", "platform_change", "run_for_office", "safety_drill", "start_volunteering", "team_reorganization", "volunteer_group";
     "paperwork": "citizenship", "deposit_back", "insurance_claim", "lost_documents", "neighbor_dispute", "object_decision", "official_application", "organize_papers", "passport_renewal", "power_of_attorney", "settle_estate", "stolen_item", "tax_return", "visa_application", "will_and_emergency_fund", "write_will";
     "people": "hiring", "knowledge_transfer", "lead_project", "mentoring", "new_manager", "onboarding", "pass_inspection", "performance_reviews", "prioritize_backlog", "shift_plan", "team_conflict", "team_practice", "team_process", "team_training", "work_handover";
     "pets": "adopt_pet", "aquarium", "backyard_chickens", "beekeeping", "pet_sitting", "second_pet", "train_dog", "vet_procedure";

@@ -115,7 +115,27 @@ fn check_header(file: &Blueprint) -> CheckResult {
             "add day_question = \"On which day is it?\"",
         ));
     }
+    check_usual_day(file)?;
     check_texts(file, &file.why, &[])
+}
+
+fn check_usual_day(file: &Blueprint) -> CheckResult {
+    let Some(usual) = &file.usual_day else { return Ok(()) };
+    if parse_month_day(usual.get_ref()).is_none() {
+        let message = format!("\"{}\" is not a day of the year", usual.get_ref());
+        return Err(fault_at(usual, message, "write month and day, such as \"05-15\""));
+    }
+    if file.day.is_none() {
+        return Err(fault_at(usual, "the plan has no day", "add day and day_question"));
+    }
+    Ok(())
+}
+
+/// Parses a day of any year: "05-15".
+pub(in super::super) fn parse_month_day(text: &str) -> Option<(i8, i8)> {
+    let (month, day) = text.split_once('-')?;
+    let (month, day) = (month.parse().ok()?, day.parse().ok()?);
+    jiff::civil::Date::new(2027, month, day).is_ok().then_some((month, day))
 }
 
 fn check_match_words(file: &Blueprint) -> CheckResult {

@@ -58,6 +58,9 @@ pub struct Blueprint {
     pub day: Option<Spanned<String>>,
     #[serde(default)]
     pub day_question: Option<Spanned<String>>,
+    /// The day that is taken if nobody states one and the year decides it, as "05-15" in the north.
+    #[serde(default)]
+    pub usual_day: Option<Spanned<String>>,
     /// Done on holidays as well: animals and guests eat every day.
     #[serde(default)]
     pub on_holidays: bool,

@@ -15,6 +15,7 @@ mod topics;
 mod writing;
 
 pub use anchor::{AnchorDate, CalendarSpan, LAST_DAY, SpanUnit};
+pub(super) use checks::parse_month_day;
 pub(super) use format::parse_time_of_day;
 pub use format::{
     Blueprint, BlueprintCount, BlueprintGroup, BlueprintLink, BlueprintPreference,

@@ -82,7 +82,39 @@ fn stated_count(goal: &Goal, name: &str, words: &[String]) -> Option<u32> {
         return Some(people.count);
     }
     let found = goal.counts.iter().find(|count| is_counted_as(&count.noun, name, words));
-    found.map(|count| count.amount).or_else(|| converted_count(goal, singular))
+    let named = || (singular == "room").then(|| named_rooms(goal)).flatten();
+    found.map(|count| count.amount).or_else(|| converted_count(goal, singular)).or_else(named)
+}
+
+/// The rooms of a home by their names.
+const ROOMS: [&str; 16] = [
+    "bedroom",
+    "kitchen",
+    "bathroom",
+    "hallway",
+    "hall",
+    "corridor",
+    "basement",
+    "attic",
+    "garage",
+    "nursery",
+    "study",
+    "office",
+    "living",
+    "dining",
+    "staircase",
+    "landing",
+];
+
+/// Returns how many rooms a goal names, if there are several: "the living room and the hallway" are two.
+fn named_rooms(goal: &Goal) -> Option<u32> {
+    let words = goal.folded_words();
+    let named = words.iter().enumerate().filter(|(place, word)| {
+        let open = !matches!(word.as_str(), "living" | "dining")
+            || words.get(place + 1).is_some_and(|next| next == "room");
+        open && ROOMS.contains(&word.as_str())
+    });
+    u32::try_from(named.count()).ok().filter(|count| *count > 1)
 }
 
 /// Returns whether a kind counts people with one of its counts, whoever they are.

@@ -5,7 +5,7 @@ use jiff::civil::{Date, Weekday};
 
 use super::dates::{
     self, DateContext, DateDoubt, DateMatch, DateReading, next_or_same_weekday, parse_month,
-    year_number,
+    parse_weekday, year_number,
 };
 use super::region::YearSeason;
 use super::words::GoalWords;
@@ -59,7 +59,8 @@ pub(super) fn season_of(words: &GoalWords<'_>, index: usize, at: DateContext) ->
     season_days(words, YearSeason::from_name(words.text_at(index))?, index + 1, at)
 }
 
-/// "the last week of July", "the first weekend in May": seven days of the month, or its Saturday and Sunday.
+/// "the last week of July", "the first weekend in May", "the first Sunday in June": seven days of the month, its Saturday
+/// and Sunday, or that day.
 pub(super) fn week_of_month(
     words: &GoalWords<'_>,
     index: usize,
@@ -69,9 +70,15 @@ pub(super) fn week_of_month(
         "first" => Some(0),
         "second" => Some(1),
         "third" => Some(2),
+        "fourth" => Some(3),
         "last" => None,
         _ => return None,
     };
+    if let Some(day) = parse_weekday(words.text_at(index + 1)) {
+        let month = words.skip_fillers(index + 2, &["of", "in"]);
+        let (first, end) = month_first(words, month, at.today).filter(|_| month > index + 2)?;
+        return Some(DateMatch::from_day(nth_weekday(first, day, place)?, end));
+    }
     let weekend = words.is_any_of(index + 1, &["weekend"]);
     if !weekend && !words.is_any_of(index + 1, &["week"]) {
         return None;
@@ -97,6 +104,16 @@ pub(super) fn week_of_month(
         (from, from.checked_add(6.days()).ok()?)
     };
     Some(DateMatch::from_span(from, to, end))
+}
+
+/// Returns the first, second … or last such day of the week in a month.
+fn nth_weekday(first: Date, day: Weekday, place: Option<i32>) -> Option<Date> {
+    let Some(place) = place else {
+        let last = first.last_of_month();
+        return last.checked_sub(i32::from(last.weekday().since(day)).days()).ok();
+    };
+    let found = next_or_same_weekday(first, day)?.checked_add((7 * place).days()).ok()?;
+    (found.month() == first.month()).then_some(found)
 }
 
 /// "next September", "this September": the month itself; `index` is the month. The month that is on is not the next.

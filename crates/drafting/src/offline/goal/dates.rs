@@ -100,7 +100,8 @@ pub(super) fn bare_date(words: &GoalWords<'_>, index: usize, at: DateContext) ->
         }
     }
     let found = match text {
-        "on" | "at" | "over" | "for" => date_after(words, text, after, at),
+        "on" | "at" | "over" | "for" => date_spans::week_of_month(words, after, at)
+            .or_else(|| date_after(words, text, after, at)),
         "in" | "during" | "throughout" => date_spans::span_in(words, after, at),
         "from" | "between" => date_range(words, index + 1, at),
         "today" | "tonight" | "tomorrow" | "tmrw" | "tomorow" | "tommorow" | "tommorrow" => {
@@ -112,7 +113,9 @@ pub(super) fn bare_date(words: &GoalWords<'_>, index: usize, at: DateContext) ->
             named_day(words, index, at).or_else(|| date_spans::this_span(words, index + 1, at))
         }
         "mid" | "early" | "late" => date_spans::part_of_month(words, index, at),
-        "first" | "last" | "second" | "third" => date_spans::week_of_month(words, index, at),
+        "first" | "last" | "second" | "third" | "fourth" => {
+            date_spans::week_of_month(words, index, at)
+        }
         text if text.starts_with("mid-") => date_spans::part_of_month(words, index, at),
         _ => date_range(words, index, at)
             .or_else(|| calendar_date(words, index, at))

@@ -15,6 +15,7 @@ mod described_rhythm;
 mod foreign_dates;
 mod given;
 mod holiday_things;
+mod notice_periods;
 mod opening_verbs;
 mod phrases;
 mod places;
@@ -219,6 +220,7 @@ impl Goal {
         });
         goal.read_companions(&mut words);
         goal.read_absences(&mut words, at);
+        goal.read_notice_period(&mut words, at);
         goal.note(&mut words, GoalPhraseKind::WeekdaysOff, |goal, words| {
             goal.weekdays_off = weekdays_off::find_weekdays_off(words);
         });

@@ -91,6 +91,9 @@ const HOSTING: [&str; 14] = [
 /// What the time of a plan is filled with: "for three months of training".
 const OWN_WORK: [&str; 8] =
     ["training", "practice", "learning", "study", "work", "preparation", "lessons", "exercise"];
+/// Verbs of whoever holds a course for others.
+const GIVING: [&str; 8] = ["teach", "run", "give", "offer", "lead", "hold", "organize", "organise"];
+const COURSES: [&str; 6] = ["class", "classes", "course", "courses", "program", "series"];
 /// Nouns after a length of time that have it as their own: "a 30-year mortgage".
 const OWN_LENGTH: [&str; 16] = [
     "mortgage",
@@ -308,6 +311,8 @@ fn is_other_length(words: &GoalWords<'_>, start: usize, end: usize) -> bool {
     let perfect = words.is_any_of(start, &["for", "over"])
         && words.contains_word(words.clause_start(start)..start, &PERFECT);
     let of = words.skip_fillers(end, &["of"]);
+    // "teach a six-week evening class" prepares a class that takes six weeks.
+    let given = words.contains_word(0..1, &GIVING) && words.contains_word(end..end + 3, &COURSES);
     // "class reunion 20 years": the years that have passed.
     let counted = start > 0 && words.is_any_of(start - 1, &["reunion", "anniversary", "jubilee"]);
     // "3 years of check-in data" are as long as the data.
@@ -317,6 +322,7 @@ fn is_other_length(words: &GoalWords<'_>, start: usize, end: usize) -> bool {
         && !words.clause_starts_at(end + 1)
         && !words.contains_word(end + 1..end + 4, &OWN_WORK);
     counted
+        || given
         || of_thing
         || age
         || passed

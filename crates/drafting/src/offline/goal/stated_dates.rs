@@ -88,10 +88,27 @@ fn is_time_of_journey(words: &GoalWords<'_>, index: usize) -> bool {
     let word = |back: usize| index.checked_sub(back);
     let is = |back: usize, any: &[&str]| word(back).is_some_and(|at| words.is_any_of(at, any));
     let for_trip = is(1, &JOURNEYS) && is(2, &["our", "my", "the", "a"]) && is(3, &["for"]);
+    let in_place = for_journey_in_place(words, index);
     let abroad = is(1, &["abroad", "traveling", "travelling", "gone"])
         && (2..=4).any(|back| is(back, &["while"]));
-    (for_trip || abroad) && !words.is_any_of(0, &ARRANGING)
+    (for_trip || in_place || abroad) && !words.is_any_of(0, &ARRANGING)
 }
+
+/// Returns whether the place of a journey stands before its time: "for a two-week holiday in Tuscany in June".
+fn for_journey_in_place(words: &GoalWords<'_>, index: usize) -> bool {
+    let start = words.clause_start(index.saturating_sub(1));
+    // What stands there may have been read as a place or a length.
+    let is = |place: usize, any: &[&str]| words.contains_word(place..place + 1, any);
+    let Some(journey) = (start..index).rev().find(|place| is(*place, &JOURNEYS)) else {
+        return false;
+    };
+    let led = words.contains_word(start.max(journey.saturating_sub(4))..journey, &["for"]);
+    let placed = is(journey + 1, &["in", "to", "through", "around"]);
+    led && placed && index - journey <= MOST_PLACE_WORDS && words.is_capitalized(journey + 2)
+}
+
+/// The words of a place with what leads to it: "to the south of France".
+const MOST_PLACE_WORDS: usize = 7;
 
 impl Goal {
     /// "a weekly meeting on Sunday evenings" is every Sunday, and not the next one.

@@ -244,7 +244,26 @@ fn a_weekly_rhythm_on_a_day_is_every_such_day() {
 fn what_a_journey_needs_is_there_before_it() {
     let before_april = Some(date(2027, 3, 31));
     assert_eq!(parse("learn Italian for our trip in April").deadline, before_april);
+    let placed = "learn Italian for a two-week holiday in Tuscany in April, 20 minutes a day";
+    assert_eq!(parse(placed).deadline, before_april);
+    assert_eq!(parse("plan a trip for four in Tuscany in April").deadline, None);
     let let_out = parse("sublet my apartment while I am abroad from April to June");
     assert_eq!(let_out.deadline, before_april);
     assert_eq!(parse("plan a trip to Rome in April").deadline, None);
+}
+
+#[test]
+fn the_first_such_day_of_a_month_is_one_day() {
+    let day = |text: &str| parse(text).day;
+    let on = |year, month, day| Some(GoalDay::On(date(year, month, day)));
+    // 2027 begins on a Friday.
+    assert_eq!(day("flea market on the first Sunday in June 2027"), on(2027, 6, 6));
+    assert_eq!(day("open day on the last Saturday of March 2027"), on(2027, 3, 27));
+    assert_eq!(day("reunion, third Friday in January 2027"), on(2027, 1, 15));
+}
+
+#[test]
+fn the_length_of_a_course_for_others_is_not_that_of_the_plan() {
+    assert_eq!(parse("teach a six-week evening class on photography").horizon_weeks, None);
+    assert_eq!(parse("take a six-week photography course").horizon_weeks, Some(6));
 }

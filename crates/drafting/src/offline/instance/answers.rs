@@ -109,10 +109,15 @@ impl InstanceBuilder<'_> {
         } else {
             "waiting times are cut, some to half"
         };
-        format!(
-            "Time is short: this usually takes {usual}, and there are {there}. So {cut}; if others take their usual time, \
-             it is done about {late}."
-        )
+        let short =
+            format!("Time is short: this usually takes {usual}, and there are {there}. So {cut}");
+        // A wedding is on its day; what others can't do by then is done without them.
+        if span.day.is_some() && self.inputs.goal.day.is_some() {
+            return format!(
+                "{short}; ask first those who are booked early, and have a second choice for each."
+            );
+        }
+        format!("{short}; if others take their usual time, it is done about {late}.")
     }
 }
 

@@ -19,6 +19,10 @@ use super::{InstanceBuilder, InstanceInputs};
 
 /// The days that a set-up takes besides its work: for a course to begin, or for what was ordered.
 const SET_UP_DAYS: f64 = 4.0;
+/// A period of so many days has something to look back on.
+const LONG_PERIOD: u32 = 14;
+/// A first phase of at most so many percent only leads to the others.
+const SHORT_OPENING: u32 = 20;
 /// The days before the end of a plan in which no period of repeated work begins.
 const SPARE_DAYS: i64 = 3;
 
@@ -85,12 +89,15 @@ impl InstanceBuilder<'_> {
         let at_time = task.at_time.as_ref().map(|time| time.get_ref().as_str());
         let mut found = self.build_recurrence(every, (at_time, &task.on.0, task.times));
         self.take_stated_days(&mut found, every, task);
-        let window = group.and_then(|group| self.phase_window(group));
+        let later = first_look_back(&found, task);
+        let moved = |window: (Date, Date)| (add_days(window.0, later).min(window.1), window.1);
+        let window = group.and_then(|group| self.phase_window(group)).map(moved);
         let span = self.inputs.span;
         let usual_days = super::dates::days_between(span.start, span.usual_last) + 1;
         let in_phase = group.filter(|_| task.from.is_none() && task.until.is_none());
         let usual_window =
             in_phase.and_then(|group| self.phase_window_within(group, usual_days, span.usual_last));
+        let usual_window = usual_window.map(moved);
         if !self.inputs.blueprint.is_routine() {
             let (from, until) = window.unwrap_or_else(|| self.later_window(group));
             (found.from, found.until) = (Some(from), Some(until));
@@ -285,11 +292,14 @@ impl InstanceBuilder<'_> {
     /// set-up do not take a month, however long the course is.
     fn opening_share(&self, days: u32) -> (f64, f64) {
         let file = self.inputs.blueprint;
-        let Some(weekly) = file.weekly.as_ref().map(|weekly| *weekly.get_ref()) else {
-            return (0.0, 0.0);
-        };
         let repeats = |phase: &&BlueprintGroup| {
             phase.all_tasks().iter().any(|task| task.every.is_some() || task.share.is_some())
+        };
+        let weekly = file.weekly.as_ref().map(|weekly| *weekly.get_ref());
+        let Some(weekly) =
+            weekly.filter(|_| !file.phases.first().is_some_and(|first| repeats(&first)))
+        else {
+            return self.short_opening(days);
         };
         let opening: Vec<&BlueprintGroup> =
             file.phases.iter().take_while(|phase| !repeats(phase)).collect();
@@ -304,6 +314,19 @@ impl InstanceBuilder<'_> {
         let open = weeks * 7.0 * 1.2 + f64::from(waits) + SET_UP_DAYS;
         let share = f64::from(share);
         (share, share.min(open * 100.0 / f64::from(days.max(1))))
+    }
+
+    /// Returns the percent of the span that a short first phase has, and those that it has where the span is longer than
+    /// usual: two weeks of watching stay two weeks.
+    fn short_opening(&self, days: u32) -> (f64, f64) {
+        let file = self.inputs.blueprint;
+        let share = file.phases.first().and_then(|phase| phase.weeks_share).unwrap_or(0);
+        if share > SHORT_OPENING {
+            return (0.0, 0.0);
+        }
+        let usual = f64::from(*file.weeks.get_ref()) * 7.0;
+        let share = f64::from(share);
+        (share, share.min(share * usual / f64::from(days.max(1))))
     }
 
     fn phase_window_within(
@@ -387,6 +410,14 @@ pub(in super::super) fn count_open_dates(
 /// Returns whether something may fall on any day of its period.
 fn is_any_day(found: &Recurrence) -> bool {
     found.by_day.is_empty() && found.freq != RecurrenceFrequency::Daily
+}
+
+/// Returns the days after which something is looked back on for the first time: after a month of it, and not on its first
+/// day.
+fn first_look_back(found: &Recurrence, task: &BlueprintTask) -> i64 {
+    let days = found.freq.in_days() * u32::from(found.interval.max(1));
+    let looks_back = task.role == Role::Reflection && days >= LONG_PERIOD && is_any_day(found);
+    if looks_back { i64::from(days) - SPARE_DAYS } else { 0 }
 }
 
 fn is_closed(working: &WeeklyHours, day: Weekday) -> bool {

@@ -16,6 +16,8 @@ const NEXT_DAY: i32 = 12 * 60;
 /// What lies at least between the starts of two weeks; each week has its own first day, so one that began late does not
 /// push the others.
 const NEXT_WEEK: i32 = 4 * 24 * 60;
+/// A first week of fewer days is not counted as one.
+const LEAST_FIRST_DAYS: u32 = 3;
 /// The longest session in the days before the race.
 const LAST_WEEK_MINUTES: u32 = 40;
 /// The days of one, two, three … sessions a week. With four and more, two of them follow each other.
@@ -76,17 +78,21 @@ impl<'a> InstanceBuilder<'a> {
     }
 
     /// Returns the weeks of training before the day, and the day on which they begin: nobody builds up for much longer
-    /// than the kind needs.
+    /// than the kind needs. The weeks end with the day, so that the first of them, and not the last, is the one that is cut
+    /// short.
     fn training_span(&self) -> (u16, Date) {
         let span = self.inputs.span;
         let last = span.day.unwrap_or(span.last_day);
         let usual = *self.inputs.blueprint.weeks.get_ref();
-        let most = usual.saturating_mul(2);
-        let weeks = (dates::days_between(span.start, last) + 1).div_ceil(7);
-        match u16::try_from(weeks).unwrap_or(u16::MAX) {
-            weeks if weeks > most => (most, dates::add_days(last, 1 - i64::from(most) * 7)),
-            weeks => (weeks, span.start),
+        let days = dates::days_between(span.start, last) + 1;
+        let weeks = if days % 7 < LEAST_FIRST_DAYS { days / 7 } else { days.div_ceil(7) };
+        let weeks = u16::try_from(weeks.max(1)).unwrap_or(u16::MAX);
+        let weeks = weeks.min(usual.saturating_mul(2));
+        let planned: u16 = TrainingWeeks::from_total(weeks).to_array().iter().sum();
+        if planned > weeks {
+            return (weeks, span.start);
         }
+        (weeks, dates::add_days(last, 1 - i64::from(weeks) * 7))
     }
 
     fn note_adjusted_length(&mut self, weeks: TrainingWeeks) {
@@ -114,6 +120,10 @@ impl<'a> InstanceBuilder<'a> {
         if first_day > self.inputs.span.start {
             week.not_before = Some(PlanDate::on_day(first_day));
         }
+        // The first week begins with the plan.
+        let cut =
+            dates::days_between(first_day.min(self.inputs.span.start), self.inputs.span.start);
+        let first_day = first_day.max(self.inputs.span.start);
         // Nothing is trained on the day itself or after it.
         let eve = self.inputs.span.day.map(|day| dates::add_days(day, -1));
         let days_left = eve.map_or(7, |eve| dates::days_between(first_day, eve) + 1);
@@ -130,15 +140,19 @@ impl<'a> InstanceBuilder<'a> {
         };
         let mut sessions: Vec<&(usize, &'a BlueprintTask)> =
             sessions.iter().filter(goes_on).collect();
-        // The last days have every other day free.
-        let most = if days_left < 7 { (days_left as usize / 2).max(1) } else { 7 };
-        keep_main_sessions(&mut sessions, most.min(self.open_days(first_day, days_left)));
+        // The day of the race and the one before it are free.
+        let open = if days_left < 7 { days_left.saturating_sub(1) } else { 7 - cut.min(6) };
+        // The last days have every other day free, and so do those of a week that is cut short.
+        let most = if days_left < 7 || cut > 0 { (open as usize).div_ceil(2).max(1) } else { 7 };
+        let all = share_sum(&sessions);
+        keep_main_sessions(&mut sessions, most.min(self.open_days(first_day, open)));
+        let load = if cut > 0 { load * share_sum(&sessions) / all.max(1) } else { load };
         let weights: Vec<u32> = sessions.iter().map(|(_, task)| task.share.unwrap_or(1)).collect();
         let mut inner = SiblingLanes::default();
         let minutes = sizing::training_week(load, &weights);
         let longest = longest_session(&sessions);
-        let last_days = eve.is_some_and(|eve| dates::days_between(first_day, eve) < 10);
-        let days = self.session_days(first_day, days_left, (sessions.len(), longest));
+        let last_days = eve.is_some_and(|eve| dates::days_between(first_day, eve) < 7);
+        let days = self.session_days(first_day, open, (sessions.len(), longest));
         let mut parts: Vec<_> = sessions.iter().zip(minutes).zip(days).collect();
         parts.sort_by_key(|(_, day)| *day);
         for (((place, task), minutes), day) in parts.into_iter().filter(|((_, own), _)| *own > 0) {
@@ -173,12 +187,11 @@ impl<'a> InstanceBuilder<'a> {
     }
 
     /// Returns how many days of a week have hours: whoever trains on three days has three sessions.
-    fn open_days(&self, first: Date, days_left: u32) -> usize {
+    fn open_days(&self, first: Date, days: u32) -> usize {
         let calendar = &self.inputs.context.calendar;
-        let last = if days_left < 7 { days_left.saturating_sub(1) } else { 7 };
-        let dates = (0..i64::from(last)).map(|offset| dates::add_days(first, offset));
+        let dates = (0..i64::from(days)).map(|offset| dates::add_days(first, offset));
         let count = dates.filter(|date| calendar.has_hours_on(*date)).count();
-        if days_left < 7 { count } else { count.max(1) }
+        if days < 7 { count } else { count.max(1) }
     }
 
     /// Returns the days of the sessions of a week, with days of rest in between and the longest session on the weekend;
@@ -186,7 +199,7 @@ impl<'a> InstanceBuilder<'a> {
     fn session_days(
         &self,
         first: Date,
-        days_left: u32,
+        days: u32,
         (count, longest): (usize, Option<usize>),
     ) -> Vec<Option<Date>> {
         if count == 0 {
@@ -200,15 +213,13 @@ impl<'a> InstanceBuilder<'a> {
         } else {
             self.spread_days(u16::try_from(count).unwrap_or(7))
         };
-        // The day of the race and the one before it are free.
-        let last = if days_left < 7 { days_left.saturating_sub(1) } else { 7 };
-        let dates = (0..i64::from(last)).map(|offset| dates::add_days(first, offset));
+        let dates = (0..i64::from(days)).map(|offset| dates::add_days(first, offset));
         // On a holiday nobody trains, and the weeks after it stay where they are.
         let fits =
             |date: &Date| week.contains(&Weekday::from_date(*date)) && calendar.has_hours_on(*date);
         let mut dates: Vec<Date> = dates.filter(fits).collect();
         if dates.len() < count {
-            let all = (0..i64::from(last)).map(|offset| dates::add_days(first, offset));
+            let all = (0..i64::from(days)).map(|offset| dates::add_days(first, offset));
             dates = all.filter(|date| calendar.has_hours_on(*date)).collect();
             // Every other day, if there are days enough.
             if dates.len() >= 2 * count {
@@ -240,6 +251,10 @@ impl<'a> InstanceBuilder<'a> {
             why: "each week's load belongs to its own week".to_owned(),
         });
     }
+}
+
+fn share_sum(sessions: &[&(usize, &BlueprintTask)]) -> u32 {
+    sessions.iter().map(|(_, task)| task.share.unwrap_or(1)).sum()
 }
 
 fn is_weekend(date: Date) -> bool {

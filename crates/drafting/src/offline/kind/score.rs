@@ -226,6 +226,10 @@ fn add_reading(goal: &Goal, found: &mut ScoredKind<'_>) {
         PatternType::RecurringCycle if rhythm && !made => add(3.0, "it has a rhythm"),
         PatternType::HybridProjectCycle if made => add(4.0, "something is made every time"),
         PatternType::HybridProjectCycle if rhythm => add(1.0, "it has a rhythm"),
+        // Nobody gives a party four times a week.
+        PatternType::MilestoneProject if rhythm && is_single_event(goal, file) => {
+            add(-5.0, "it repeats, and this kind happens once");
+        }
         PatternType::MilestoneProject if rhythm => add(-3.0, "it repeats, and this kind does not"),
         PatternType::ProgressiveAccumulationArc if rhythm && !goal.contains_any(&LEARNING) => {
             add(-by_words / 2.0, "it repeats, and nobody learns something");
@@ -257,6 +261,11 @@ fn add_reading(goal: &Goal, found: &mut ScoredKind<'_>) {
     if goal.day.is_some() && file.day.is_some() {
         add(1.0, "it has a day");
     }
+}
+
+/// Returns whether a kind is one event, and the goal names no day for it.
+fn is_single_event(goal: &Goal, file: &Blueprint) -> bool {
+    file.subtype.get_ref() == "event" && file.day.is_some() && goal.last_day().is_none()
 }
 
 /// Returns whether a word is one of the words that lead to a kind.
