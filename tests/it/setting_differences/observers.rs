@@ -214,7 +214,15 @@ impl<'a> Scene<'a> {
         let args = match self.case.goal.as_str() {
             "" => vec!["run", &plan, "--yes", "--headless", "--provider", "mock"],
             goal => {
-                vec!["plan", goal, "--headless", "--policy", "probing_depth=0", "--provider", "mock"]
+                vec![
+                    "plan",
+                    goal,
+                    "--headless",
+                    "--policy",
+                    "probing_depth=0",
+                    "--provider",
+                    "mock",
+                ]
             }
         };
         let output = self.run(&args);

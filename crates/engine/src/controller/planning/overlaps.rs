@@ -191,13 +191,8 @@ pub(super) fn move_freed_blocks(draft: &mut DecisionBuilder<'_>, by: Actor) {
         let impact = PortfolioImpact { affected_plans: vec![plan], minutes_shifted: minutes };
         record_adaptation(draft, Vec::new(), reason, impact, "portfolio_shift");
         let other_plan = draft.state().session.title.clone();
-        let command = Command::ShiftBlocks {
-            shifts,
-            other_plan,
-            moved_there: 0,
-            busy: Vec::new(),
-            by,
-        };
+        let command =
+            Command::ShiftBlocks { shifts, other_plan, moved_there: 0, busy: Vec::new(), by };
         draft.effects.push(DriverEffect::CommandOtherPlan(session.clone(), Box::new(command)));
     }
 }

@@ -37,13 +37,7 @@ fn shift(shift: OverlapShift) -> Command {
         end: shift.from.plus_minutes(60),
     }];
     let shifts = vec![shift];
-    Command::ShiftBlocks {
-        shifts,
-        other_plan,
-        moved_there: 0,
-        busy,
-        by: Actor::Person,
-    }
+    Command::ShiftBlocks { shifts, other_plan, moved_there: 0, busy, by: Actor::Person }
 }
 
 #[test]
