@@ -256,7 +256,8 @@ pub(crate) fn other_plan_blocks(store: &Store, own: &SessionId) -> anyhow::Resul
     Ok(other_blocks(&stored, Some(own.as_str()), from, to))
 }
 
-/// The schedule of a plan without what somebody else does: that takes none of the person's time.
+/// The schedule of a plan without what somebody else does: that takes none of the person's time. What the plan does not
+/// let another plan move is locked.
 fn own_schedule(state: &SessionState) -> Option<Schedule> {
     let mut schedule = state.planning.schedule.as_deref()?.clone();
     let roadmap = state.planning.roadmap.as_deref();
@@ -264,6 +265,9 @@ fn own_schedule(state: &SessionState) -> Option<Schedule> {
         let node = roadmap.and_then(|roadmap| roadmap.find_node(&block.plan_node_id));
         node.is_none_or(|node| node.other_owner().is_none())
     });
+    if state.planning.asks_before_moves() {
+        schedule.blocks.iter_mut().for_each(|block| block.locked = true);
+    }
     Some(schedule)
 }
 

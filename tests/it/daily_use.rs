@@ -31,6 +31,26 @@ fn code(output: &Output) -> i32 {
 }
 
 #[test]
+fn a_lag_keeps_a_task_of_a_person_out_of_today_until_it_is_over() {
+    let place = Place::new();
+    let plan = |lag: &str| {
+        place.plan(&format!(
+            "title = \"Paint\"\n[[tasks]]\nid = \"coat\"\nrun = {{ shell = \"echo painted\" }}\n\
+             [[tasks]]\nid = \"sand\"\ndescription = \"Sand it\"\nrun = {{ human = {{}} }}\n\
+             depends_on = [{{ task = \"coat\", lag = \"{lag}\", lag_basis = \"elapsed\" }}]\n"
+        ))
+    };
+    place.run(&["run", &plan("2d"), "--headless", "--yes"]);
+    assert!(place.run(&["today", "--json"]).stdout.is_empty(), "it is not due for two days");
+    // Whoever does it earlier may.
+    let done = place.run(&["today", "done", "sand"]);
+    assert_eq!(code(&done), 0, "{}", stderr(&done));
+    place.run(&["run", &plan("0m"), "--headless", "--yes"]);
+    let due = json_lines(&place.run(&["today", "--json"]));
+    assert_eq!((due.len(), due[0]["task"].as_str()), (1, Some("sand")));
+}
+
+#[test]
 fn tasks_for_a_person_are_due_and_can_be_done_from_another_terminal() {
     let place = Place::new();
     let nothing = place.run(&["today"]);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::attempt::AgentAttempt;
 use super::event_sink::{StepDraft, redact_value};
 use super::executor::{RoundEnd, cancelled_failure};
-use super::framing::{found_sources, render_result};
+use super::framing::{found_sources, render_result, render_result_within};
 use super::tool_selection::DecisionTools;
 use planwright_drafting::executor::{ObservedCall, TaskType, TaskTypeStep, ToolFacts};
 use planwright_model::agent_work::{AgentWork, CallPurpose, PlannedCall};
@@ -111,7 +111,7 @@ impl AgentAttempt<'_> {
         if self.cancel.is_cancelled() && was_cancelled(result) {
             return finished;
         }
-        let text = truncate_text(&render_result(result), MAX_FRESH_RESULT_CHARS);
+        let text = render_result_within(result, MAX_FRESH_RESULT_CHARS);
         let mut words = StepDraft::new(text, prdv).with_metadata(StepMetadata {
             ok: Some(result.ok),
             cache_hit: Some(finished.cache_hit),
@@ -273,10 +273,8 @@ pub(super) fn journaled_result(result: &ToolResult) -> ToolResult {
     if Value::Object(kept.data.clone()).to_string().len() > MAX_FRESH_RESULT_CHARS {
         kept.data
             .retain(|name, value| name == "error" || value.to_string().len() <= MAX_RESULT_CHARS);
-        kept.data.insert(
-            "text".to_owned(),
-            json!(truncate_text(&render_result(result), MAX_FRESH_RESULT_CHARS)),
-        );
+        kept.data
+            .insert("text".to_owned(), json!(render_result_within(result, MAX_FRESH_RESULT_CHARS)));
     }
     kept
 }

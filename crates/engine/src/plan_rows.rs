@@ -50,7 +50,10 @@ fn plan_row(talk: &PlanningSlice, scheduled: bool) -> Option<PlanRow> {
         goal_id: goal_id.to_owned(),
         pattern_type: pattern.pattern_type.as_str().to_owned(),
         pattern_subtype: pattern.subtype.clone(),
-        pattern_variant: pattern.variant.clone(),
+        pattern_variant: pattern
+            .variant
+            .clone()
+            .or_else(|| Some(pattern.kind.as_ref()?.name.clone())),
         nodes: nodes.into_iter().collect(),
         blocks,
     })

@@ -511,9 +511,12 @@ pub struct ReactLogEntry {
     pub seq: u32,
     /// `planner.trace`, `planner.normalization`, `coordinator.unlock` or `affinity.decision`.
     pub kind: String,
-    /// Hash of the prompt, whose redacted text is stored.
+    /// Hash of the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_ref: Option<Digest>,
+    /// Its redacted text. A prompt of a conversation is not repeated here: the events of the conversation are its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_response: Option<String>,
     #[serde(default)]

@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::SessionState;
 use planwright_model::agent_decision::{AgentDecision, TaskDecision};
-use planwright_model::event::{AgentEvent, CallEvent, Event, PlanEvent, Record, TaskEvent};
-use planwright_model::{Digest, NormalizationChange, Seq, TaskId};
+use planwright_model::event::{
+    AgentEvent, CallEvent, Event, PlanEvent, PlanningEvent, Record, TaskEvent,
+};
+use planwright_model::{Digest, NormalizationChange, ReactLogEntry, Seq, TaskId};
 use planwright_plan::graph::TaskGraph;
 
 /// What an entry is about.
@@ -34,6 +36,8 @@ pub struct DecisionLogEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_ref: Option<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_response: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_graph: Option<TaskGraph>,
@@ -58,6 +62,7 @@ impl DecisionLogEntry {
             seq,
             kind,
             prompt_ref: None,
+            prompt: None,
             raw_response: None,
             task_graph: None,
             warnings: Vec::new(),
@@ -94,6 +99,9 @@ impl DecisionLog {
     pub(super) fn observe_after(&mut self, state: &SessionState, record: &Record) {
         match &record.event {
             Event::Plan(event) => self.log_plan(event, record.seq),
+            Event::Planning(PlanningEvent::Logged { entry }) => {
+                self.log_model_answer(entry, record.seq);
+            }
             Event::Task(TaskEvent::Completed { task, .. }) => {
                 self.log_unlock(state, task, record.seq);
             }
@@ -123,6 +131,17 @@ impl DecisionLog {
             normalization: Some(entry.clone()),
             ..DecisionLogEntry::new(seq, DecisionLogKind::PlannerNormalization)
         }));
+    }
+
+    /// What a model that plans was asked and what it answered.
+    fn log_model_answer(&mut self, entry: &ReactLogEntry, seq: Seq) {
+        self.entries.push(DecisionLogEntry {
+            prompt_ref: entry.prompt_ref.clone(),
+            prompt: entry.prompt.clone(),
+            raw_response: entry.raw_response.clone(),
+            warnings: entry.warnings.clone(),
+            ..DecisionLogEntry::new(seq, DecisionLogKind::PlannerTrace)
+        });
     }
 
     /// What an agent corrected in its task before it began.
@@ -222,6 +241,17 @@ mod tests {
             done("a").into(),
             started("b").into(),
             done("b").into(),
+            PlanningEvent::Logged {
+                entry: ReactLogEntry {
+                    seq: 1,
+                    kind: "planner.trace".into(),
+                    prompt_ref: None,
+                    prompt: Some("Draft it".into()),
+                    raw_response: Some("[]".into()),
+                    warnings: Vec::new(),
+                },
+            }
+            .into(),
         ];
         let records: Vec<Record> = events
             .into_iter()
@@ -236,7 +266,8 @@ mod tests {
                 DecisionLogKind::PlannerTrace,
                 DecisionLogKind::PlannerNormalization,
                 DecisionLogKind::CoordinatorUnlock,
-                DecisionLogKind::CoordinatorUnlock
+                DecisionLogKind::CoordinatorUnlock,
+                DecisionLogKind::PlannerTrace,
             ]
         );
         let graph = log[0].task_graph.as_ref().unwrap();
@@ -244,6 +275,8 @@ mod tests {
         assert_eq!(log[1].normalization.as_ref(), Some(&note));
         assert_eq!(log[2].unlocked, [TaskId::from("b")]);
         assert_eq!(log[3].unlocked, [TaskId::from("c")]);
+        let answered = (log[4].prompt.as_deref(), log[4].raw_response.as_deref());
+        assert_eq!(answered, (Some("Draft it"), Some("[]")), "what a model was asked and said");
         let text = serde_json::to_value(&log[2]).unwrap();
         assert_eq!(text["kind"], "coordinator.unlock");
     }

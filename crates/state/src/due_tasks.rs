@@ -173,7 +173,12 @@ impl SessionState {
             if !waiting || scheduled.contains(&node.id) {
                 return None;
             }
-            let start = row.started_at.or(self.run.started_at).or(self.at)?;
+            // A lag keeps it out of the days before; whoever does it earlier may.
+            let lag_ends = self.lags_end(node);
+            if lag_ends.is_some_and(|at| at.to_zoned(zone.clone()).date() > today) {
+                return None;
+            }
+            let start = lag_ends.or(row.started_at).or(self.run.started_at).or(self.at)?;
             Some(DueTask {
                 task: node.id.clone(),
                 title: node.description.clone(),

@@ -14,11 +14,11 @@ use planwright_model::agent_conversation::{PromptSource, RequestReport, TURN_PUR
 use planwright_model::catch_up::{OpenWork, TaskOccurrence};
 use planwright_model::event::{AgentEvent, PlanSketch, PlanningEvent, RevisedDraft};
 use planwright_model::{
-    AdaptationLogEntry, ApprovalTarget, AssumptionOrigin, Comment, EscalationReason, FactReading,
-    InteractionPolicy, PatternChoice, PauseKind, PlanContext, PlanCounters, PlanDrafter,
-    PlanEffect, PlanLimits, PlanOutline, PlanQuestion, PlanState, PlanningPosition,
-    PlanningToolName, PolicyOverride, Roadmap, RunCap, Schedule, Stage, StageAssessment, TaskId,
-    Violation,
+    AdaptationLogEntry, ApprovalTarget, AssumptionOrigin, Autonomy, Comment, EscalationReason,
+    FactReading, InteractionPolicy, PatternChoice, PauseKind, PlanContext, PlanCounters,
+    PlanDrafter, PlanEffect, PlanLimits, PlanOutline, PlanQuestion, PlanState, PlanningPosition,
+    PlanningToolName, PolicyOverride, Roadmap, RunCap, Schedule, Stage, StageAssessment,
+    StrategyMode, TaskId, Violation,
 };
 use planwright_plan::confidence::{
     ConfidenceEvidence, ConfidenceSentence, DraftAuthor, describe_confidence,
@@ -201,6 +201,14 @@ impl PlanningSlice {
     /// How the person wants to be talked to and asked.
     pub fn interaction_policy(&self) -> InteractionPolicy {
         InteractionPolicy::default().with_overrides(&self.policy_set)
+    }
+
+    /// Whether nothing of the plan moves for another plan without its own yes: little autonomy, or a strategy that leaves
+    /// changes to the person.
+    pub fn asks_before_moves(&self) -> bool {
+        let profile = self.context.as_deref().map(|context| &context.strategy_profile);
+        profile.is_some_and(|profile| profile.mode == StrategyMode::Manual)
+            || self.interaction_policy().autonomy == Autonomy::Low
     }
 
     /// Whether the agent has something to do without the person.

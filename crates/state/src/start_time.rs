@@ -1,7 +1,7 @@
 //! When a task may start and end by the clock: lags of its links, dates that were set by hand, and its scheduled time.
 //!
 //! A task of the person's is theirs to time: it is handed over as soon as what it needs is done, and its dates stand
-//! on it.
+//! on it. A lag before it keeps it out of what is due until it is over.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -67,6 +67,11 @@ impl SessionState {
             schedule.blocks_for_node(&node.id).map(|block| block.start.at).min()
         });
         current.facts.scheduled_starts.get(&node.id).copied().or(drafted)
+    }
+
+    /// When the last lag before a task is over, if it has any that has begun.
+    pub(super) fn lags_end(&self, node: &TaskNode) -> Option<Timestamp> {
+        node.dependencies.iter().filter_map(|link| self.lag_end(link)).map(|(at, _)| at).max()
     }
 
     /// When the lag of a link that holds a start is over.

@@ -3,6 +3,7 @@
 //! lead to the same.
 
 mod observers;
+mod servers;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -36,6 +37,12 @@ struct SettingCase {
     /// What a recorded model answers: words, or `{"tool": …, "args": …}`.
     #[serde(default)]
     answers: Vec<String>,
+    /// What is answered to the questions of planning, one after the other.
+    #[serde(default)]
+    replies: Vec<String>,
+    /// What the model server does.
+    #[serde(default)]
+    server: servers::ServerBehavior,
     /// The test that shows the difference.
     test: Option<String>,
 }
@@ -46,6 +53,7 @@ enum ObserverName {
     Printed,
     Planned,
     Journal,
+    AsksToRun,
     Ran,
     Asked,
     Tested,
@@ -141,7 +149,7 @@ fn settings_of_planning_change_what_is_planned_or_asked() {
 
 #[test]
 fn settings_of_tools_and_agents_change_what_commands_print() {
-    require_differences(&[ObserverName::Printed]);
+    require_differences(&[ObserverName::Printed, ObserverName::AsksToRun]);
 }
 
 #[test]
@@ -161,5 +169,7 @@ fn tests_that_show_a_difference_exist_and_set_it() {
         let (file, test) = case.test.as_deref().unwrap().split_once("::").unwrap();
         let text = std::fs::read_to_string(root.join(file)).unwrap();
         assert!(text.contains(&format!("fn {test}(")), "{}: no {test} in {file}", case.setting);
+        let name = case.setting.rsplit('.').next().unwrap();
+        assert!(text.contains(name), "{}: {file} does not set it", case.setting);
     }
 }

@@ -115,8 +115,10 @@ pub fn decide_command(
         }
         Command::UndoChanges { task, by } => change_review::undo_changes(state, task, *by),
         Command::MoveBlock { block, to } => planning::move_block(state, block, *to, now),
-        Command::ShiftBlocks { shifts, other_plan, moved_there, .. } => {
-            planning::shift_blocks(state, shifts, (other_plan, *moved_there), now)
+        Command::ShiftBlocks { shifts, other_plan, moved_there, busy, .. } => {
+            let moved_there = *moved_there;
+            let request = planning::ShiftRequest { shifts, other_plan, moved_there, busy };
+            planning::shift_blocks(state, request, now)
         }
         Command::CatchUp { way, left_out, busy, by } => {
             planning::catch_up(state, *way, (left_out, busy), *by, jobs, now)

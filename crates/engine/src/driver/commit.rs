@@ -131,9 +131,7 @@ impl Driver {
                 self.start_undo(&task);
             }
             DeferredAction::Effect(DriverEffect::CommandOtherPlan(session, command)) => {
-                if let Some(others) = &self.options.other_plans {
-                    others.send(&session, *command);
-                }
+                self.command_other_plan(&session, *command);
             }
             DeferredAction::Effect(DriverEffect::Brainstorm) => self.start_brainstorm(),
             DeferredAction::Stage => self.start_stage(),

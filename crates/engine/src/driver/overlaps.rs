@@ -4,7 +4,8 @@ use super::Driver;
 use crate::controller::planning;
 use planwright_model::event::{ApprovalEvent, Command, PlanningEvent};
 use planwright_model::{
-    Actor, ApprovalTarget, ChoiceAction, OverlapReport, PlanState, Request, RequestId, RequestKind,
+    Actor, ApprovalTarget, ChoiceAction, FixedEvent, OverlapReport, PlanState, Request, RequestId,
+    RequestKind, ScheduledBlock, SessionId,
 };
 use planwright_schedule::portfolio::OverlapRequest;
 use planwright_text::units::format_counted;
@@ -80,6 +81,38 @@ impl Driver {
         };
         let found = request.find_overlaps();
         found.inspect_err(|error| tracing::warn!(%error, "overlaps cannot be looked for")).ok()
+    }
+
+    /// Has another plan decide on a command. One that moves blocks is told what time is taken.
+    pub(super) fn command_other_plan(&self, session: &SessionId, mut command: Command) {
+        let Some(others) = &self.options.other_plans else { return };
+        if let Command::ShiftBlocks { busy, .. } = &mut command {
+            *busy = self.taken_time(session);
+        }
+        others.send(session, command);
+    }
+
+    /// The time of this plan, of appointments and of all other plans but one.
+    fn taken_time(&self, but: &SessionId) -> Vec<FixedEvent> {
+        let talk = &self.state.planning;
+        let is_mine = |block: &ScheduledBlock| {
+            let node = talk.roadmap.as_deref().and_then(|plan| plan.find_node(&block.plan_node_id));
+            node.is_none_or(|node| node.other_owner().is_none())
+        };
+        let own = talk.schedule.iter().flat_map(|schedule| schedule.blocks.clone()).filter(is_mine);
+        let others = self.options.other_plans.iter().filter_map(|others| others.current_blocks());
+        let is_third = |block: &ScheduledBlock| {
+            block.id.split_once('/').is_none_or(|(session, _)| session != but.as_str())
+        };
+        let others = others.flatten().map(|other| other.block).filter(is_third);
+        let taken = own.chain(others).map(|block| FixedEvent {
+            title: block.title,
+            start: block.start,
+            end: block.end,
+        });
+        let planner = self.options.planner.as_deref();
+        let events = planner.map(|planner| planner.calendar.current_events().to_vec());
+        taken.chain(events.unwrap_or_default()).collect()
     }
 
     /// Says on the open request why the yes did not count.

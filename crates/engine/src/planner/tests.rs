@@ -44,6 +44,8 @@ struct Talk {
     now: Timestamp,
     /// Every request that was asked, in order.
     asked: Vec<Request>,
+    /// Every kept prompt of a model, in order.
+    prompts: Vec<String>,
 }
 
 impl Talk {
@@ -65,6 +67,7 @@ impl Talk {
             state: SessionState::default(),
             now: NOW.parse().unwrap(),
             asked: Vec::new(),
+            prompts: Vec::new(),
         }
     }
 
@@ -101,6 +104,9 @@ impl Talk {
     fn say(&mut self, event: Event) {
         if let Event::Approval(planwright_model::event::ApprovalEvent::Asked { request }) = &event {
             self.asked.push(Request::clone(request));
+        }
+        if let Event::Planning(PlanningEvent::Logged { entry }) = &event {
+            self.prompts.extend(entry.prompt.clone());
         }
         // What cannot be written down and read back must not be relied on.
         let event = Event::decode(&event.encode().unwrap()).unwrap();
@@ -646,6 +652,7 @@ impl Talk {
             state: SessionState::default(),
             now: NOW.parse().unwrap(),
             asked: Vec::new(),
+            prompts: Vec::new(),
         };
         talk.say(
             PlanningEvent::Began {

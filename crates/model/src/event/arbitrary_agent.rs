@@ -441,6 +441,7 @@ pub(super) fn planning_event() -> BoxedStrategy<PlanningEvent> {
                 seq,
                 kind: "planner.trace".into(),
                 prompt_ref: None,
+                prompt: Some(raw.clone()),
                 raw_response: Some(raw),
                 warnings: Vec::new(),
             }

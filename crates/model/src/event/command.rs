@@ -88,6 +88,9 @@ pub enum Command {
         /// Minutes by which blocks of the other plan moved.
         #[serde(default)]
         moved_there: i64,
+        /// Time that is taken, should the blocks have to go elsewhere.
+        #[serde(default)]
+        busy: Vec<FixedEvent>,
         by: Actor,
     },
     /// Plans late tasks of an approved plan again, in one of several ways.

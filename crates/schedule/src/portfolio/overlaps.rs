@@ -57,8 +57,12 @@ impl OverlapRequest<'_> {
             report = self.probe(&schedule, &others).build_report()?;
         }
         let left = report.conflicts.iter().filter_map(|one| self.overlap(&schedule, one));
-        let mut stuck: Vec<String> = left.map(|overlap| overlap.title).collect();
-        stuck.dedup();
+        let mut stuck: Vec<String> = Vec::new();
+        for overlap in left {
+            if !stuck.contains(&overlap.title) {
+                stuck.push(overlap.title);
+            }
+        }
         Ok(OverlapReport { overlaps, shifts, stuck, weeks })
     }
 

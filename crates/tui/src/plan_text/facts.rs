@@ -155,7 +155,12 @@ fn overlap_fact(state: &SessionState) -> Option<PlanFact> {
     let others: Vec<String> =
         report.other_plans().iter().map(|plan| format!("\"{}\"", line(plan))).collect();
     let short = format!("{count} at the time of {}", others.join(", "));
-    let text = format!("{short}, first \"{}\"", line(&first.title));
+    // Why a yes did not count yet, right after it was said.
+    let unread = state.requests.open.values().find_map(|open| open.request.unread.as_ref());
+    let text = match unread {
+        Some(unread) => format!("not approved yet: {}", line(&unread.why)),
+        None => format!("{short}, first \"{}\"", line(&first.title)),
+    };
     Some(PlanFact::new("Overlaps", text).with_shorter(vec![short]).with_hint(FactHint::Details))
 }
 

@@ -3,6 +3,7 @@
 //! Pure: everything comes from a [`SessionState`](planwright_state::SessionState), a time zone and the reader's day. Titles and other texts
 //! are clean; a command is as it will run and has to be revealed by whoever prints it.
 
+mod agent_facts;
 mod assumptions;
 mod changes;
 mod confidence;
@@ -20,6 +21,7 @@ mod rows;
 mod said;
 mod stated_costs;
 
+pub(crate) use agent_facts::agent_facts;
 pub use assumptions::describe_assumptions;
 pub(crate) use changes::links_change;
 pub use changes::{DraftComparison, PlanRowChange, compare_rows, describe_row_change};

@@ -12,6 +12,7 @@ mod kind;
 mod overlaps;
 pub mod requests;
 mod reschedule;
+mod shifted_plan;
 
 use std::sync::Arc;
 
@@ -28,8 +29,8 @@ pub(super) use edits::{
 };
 pub(super) use facts::{correct_fact, withdraw_fact};
 pub(crate) use overlaps::amend_with_overlaps;
-pub(super) use overlaps::shift_blocks;
 pub(super) use reschedule::move_block;
+pub(super) use shifted_plan::{ShiftRequest, shift_blocks};
 
 use super::{CommandDecision, DriverEffect};
 use planwright_drafting::controller::{

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::DecisionBuilder;
+use super::shifted_plan::{shifted_nodes, shifted_schedule};
 use crate::controller::{DecisionResult, DriverEffect};
 use planwright_model::event::{ApprovalEvent, Command, CommandRefusal, Event, PlanningEvent};
 use planwright_model::request::RequestDetail;
 use planwright_model::{
-    Actor, AdaptationAction, AdaptationLogEntry, Autonomy, Choice, ChoiceAction, NodeOrigin,
-    OffsetDateTime, OverlapReport, OverlapShift, PlanDrafter, PortfolioImpact, Request,
-    RequestKind, Schedule, StrategyMode, TaskId, shifted_minutes,
+    Actor, AdaptationAction, AdaptationLogEntry, Choice, ChoiceAction, NodeOrigin, OffsetDateTime,
+    OverlapReport, OverlapShift, PlanDrafter, PortfolioImpact, Request, RequestKind, TaskId,
+    shifted_minutes,
 };
-use planwright_state::{MOVED_FOR_OTHER_PLAN, SessionState};
+use planwright_state::SessionState;
 use planwright_text::dates::format_date_time;
 use planwright_text::units::{format_counted, format_planned};
 
@@ -164,6 +164,7 @@ pub(super) fn move_overlaps(
             shifts: Vec::new(),
             other_plan: draft.state().session.title.clone(),
             moved_there,
+            busy: Vec::new(),
             by,
         };
         draft.effects.push(DriverEffect::CommandOtherPlan(session.clone(), Box::new(command)));
@@ -185,112 +186,18 @@ pub(super) fn move_freed_blocks(draft: &mut DecisionBuilder<'_>, by: Actor) {
         let Some(first) = shifts.first() else { continue };
         let (plan, minutes) = (first.plan.clone(), shifted_minutes(&shifts));
         let what = format_counted(shifts.len(), "block");
-        let reason = format!("{what} of \"{plan}\" moved out of the way of this plan");
+        // The other plan decides for itself, and its journal has what became of it.
+        let reason = format!("\"{plan}\" was asked to move {what} out of the way of this plan");
         let impact = PortfolioImpact { affected_plans: vec![plan], minutes_shifted: minutes };
         record_adaptation(draft, Vec::new(), reason, impact, "portfolio_shift");
         let other_plan = draft.state().session.title.clone();
-        let command = Command::ShiftBlocks { shifts, other_plan, moved_there: 0, by };
+        let command =
+            Command::ShiftBlocks { shifts, other_plan, moved_there: 0, busy: Vec::new(), by };
         draft.effects.push(DriverEffect::CommandOtherPlan(session.clone(), Box::new(command)));
     }
 }
 
-/// Moves blocks out of the way of another plan, or notes that blocks of that plan moved.
-pub(in super::super) fn shift_blocks(
-    state: &SessionState,
-    shifts: &[OverlapShift],
-    (other_plan, moved_there): (&str, i64),
-    now: Timestamp,
-) -> DecisionResult {
-    let mut draft = DecisionBuilder::new(state, now);
-    let Some(schedule) = draft.planning().schedule.clone() else {
-        return Err(refusal("this plan has no schedule; its tasks have no time to move"));
-    };
-    let impact = |minutes_shifted: i64| PortfolioImpact {
-        affected_plans: vec![other_plan.to_owned()],
-        minutes_shifted,
-    };
-    if shifts.is_empty() {
-        let reason = format!("\"{other_plan}\" moved out of the way of this plan");
-        record_adaptation(&mut draft, Vec::new(), reason, impact(moved_there), "portfolio_shift");
-        return Ok(draft.into_decision());
-    }
-    if asks_before_moves(state) {
-        return Err(refusal("this plan asks before anything of it moves; move its tasks by hand"));
-    }
-    require_open(state, &schedule, shifts)?;
-    let moved = shifted_schedule(&schedule, shifts)?;
-    let what = format_counted(shifts.len(), "block");
-    let reason = format!("{what} moved out of the way of \"{other_plan}\"");
-    let nodes = shifted_nodes(&schedule, shifts);
-    let minutes = shifted_minutes(shifts);
-    record_adaptation(&mut draft, nodes, reason, impact(minutes), MOVED_FOR_OTHER_PLAN);
-    draft.record(PlanningEvent::ScheduleDrafted {
-        schedule: Arc::new(moved),
-        by: PlanDrafter::Person,
-    });
-    Ok(draft.into_decision())
-}
-
-/// Whether nothing of a plan moves without its own yes: little autonomy, or a strategy that leaves changes to the person.
-fn asks_before_moves(state: &SessionState) -> bool {
-    let manual = state
-        .planning
-        .context
-        .as_deref()
-        .is_some_and(|context| context.strategy_profile.mode == StrategyMode::Manual);
-    manual || state.planning.interaction_policy().autonomy == Autonomy::Low
-}
-
-fn refusal(what: impl Into<String>) -> CommandRefusal {
-    CommandRefusal::OutOfRange { what: what.into() }
-}
-
-/// Refuses to move what is done.
-fn require_open(
-    state: &SessionState,
-    schedule: &Schedule,
-    shifts: &[OverlapShift],
-) -> Result<(), CommandRefusal> {
-    for node in shifted_nodes(schedule, shifts) {
-        if state.tasks.get(&node).is_some_and(|row| row.status.is_settled()) {
-            return Err(refusal(format!("{node} is settled; there is nothing to move")));
-        }
-    }
-    Ok(())
-}
-
-fn shifted_nodes(schedule: &Schedule, shifts: &[OverlapShift]) -> Vec<TaskId> {
-    let mut nodes = Vec::new();
-    for shift in shifts {
-        let block = schedule.blocks.iter().find(|block| block.id == shift.block);
-        if let Some(block) = block.filter(|block| !nodes.contains(&block.plan_node_id)) {
-            nodes.push(block.plan_node_id.clone());
-        }
-    }
-    nodes
-}
-
-/// The schedule with blocks at their new times. A block that is not where it was when the move was found stays.
-fn shifted_schedule(
-    schedule: &Schedule,
-    shifts: &[OverlapShift],
-) -> Result<Schedule, CommandRefusal> {
-    let mut moved = schedule.clone();
-    for shift in shifts {
-        let block = moved
-            .blocks
-            .iter_mut()
-            .find(|block| block.id == shift.block && block.start == shift.from && !block.locked)
-            .ok_or_else(|| refusal(format!("\"{}\" is not at its time any more", shift.title)))?;
-        let minutes = block.start.minutes_until(block.end);
-        (block.start, block.end) = (shift.to, shift.to.plus_minutes(minutes));
-        moved.horizon_end = moved.horizon_end.max(block.end);
-    }
-    moved.sort_blocks();
-    Ok(moved)
-}
-
-fn record_adaptation(
+pub(super) fn record_adaptation(
     draft: &mut DecisionBuilder<'_>,
     node_ids: Vec<TaskId>,
     reason: String,

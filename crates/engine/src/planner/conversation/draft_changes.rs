@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::super::model::parse_pattern_choice;
 use super::super::roadmap::update_derived_fields;
 use super::super::{StageResult, context};
 use super::assumed_limits::AssumedLimits;
@@ -153,7 +152,7 @@ impl StageConversation<'_> {
                 "The person said which kind of plan it is; draft it as that kind.",
             );
         }
-        let choice = match parse_pattern_choice(arguments, &self.planner.own_subtypes) {
+        let choice = match self.planner.read_pattern_choice(arguments) {
             Ok(choice) => choice,
             Err(why) => return ToolCallEnd::refused(why),
         };

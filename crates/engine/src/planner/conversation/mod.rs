@@ -25,6 +25,7 @@ mod workspace;
 #[cfg(test)]
 pub(super) use operations::WorkingDraft;
 pub(super) use reports::report_events;
+pub(super) use stage_prompts::policy_words;
 #[cfg(test)]
 pub(super) use turns::{planning_request, request_digest};
 pub use workspace::{LookOnlyHost, PlanningWorkspace};

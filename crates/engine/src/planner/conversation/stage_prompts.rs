@@ -154,7 +154,8 @@ fn top_names(root: &std::path::Path) -> Vec<String> {
     names
 }
 
-fn policy_words(talk: &PlanningSlice) -> String {
+/// How the person wants to be talked to and asked.
+pub(in super::super) fn policy_words(talk: &PlanningSlice) -> String {
     let policy = talk.interaction_policy();
     let InteractionPolicy { talkativeness, probing_depth, .. } = policy;
     let word = |value: serde_json::Value| value.as_str().unwrap_or_default().replace('_', " ");

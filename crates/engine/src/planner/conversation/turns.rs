@@ -127,6 +127,7 @@ impl StageConversation<'_> {
             seq: ask,
             kind: "planner.trace".to_owned(),
             prompt_ref: Some(prompt),
+            prompt: None,
             raw_response: None,
             warnings: warnings.collect(),
         };

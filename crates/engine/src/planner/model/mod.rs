@@ -1,6 +1,7 @@
 //! Drafting with a model: it fills in the arguments of the planning tools, and the same rules decide whether they count.
 
 mod nodes;
+mod pattern_choice;
 mod prompt;
 mod roadmap;
 mod weak_draft;
@@ -25,8 +26,8 @@ use planwright_llm::protocol::{ModelDialogue, ModelReply, PROTOCOL_CHANGED, Prot
 use planwright_llm::{GenerateRequest, Message, ModelError, ToolCall, ToolChoice, ToolSpec};
 use planwright_model::event::{AgentEvent, Event, PlanningEvent};
 use planwright_model::{
-    AgentProfile, Category, Digest, ExecutionFailure, NodeOrigin, PatternChoice, PatternSpec,
-    PatternType, PlanDrafter, PlanState, PlanningToolName, ReactLogEntry, RunCap, Stage,
+    AgentProfile, Category, Digest, ExecutionFailure, PlanDrafter, PlanState, PlanningToolName,
+    ReactLogEntry, RunCap, Stage,
 };
 use planwright_state::PlanningSlice;
 use planwright_text::Redactor;
@@ -187,7 +188,7 @@ impl Planner {
                     &context,
                     say,
                     cancel,
-                    |args| parse_pattern_choice(args, &self.own_subtypes).map_err(|why| vec![why]),
+                    |args| self.read_pattern_choice(args).map_err(|why| vec![why]),
                 )
                 .await?;
             let (confidence, told) = (choice.confidence, choice.explanations.clone());
@@ -238,6 +239,9 @@ impl Planner {
             .await?;
         outline.version = before.map_or(1, |before| before.version + 1);
         self.correct_weak_outline(talk, &mut outline, now);
+        for entry in self.repair_weak_outline(talk, &mut outline, now) {
+            work = work.with_event(PlanningEvent::Adapted { entry });
+        }
         let count = outline.nodes.len();
         let reports = before.map(|before| weak_draft::redraft_events(talk, before, &outline));
         work = work.with_event(PlanningEvent::OutlineDrafted {
@@ -286,6 +290,10 @@ impl Planner {
                 |args| Ok(roadmap::refine_roadmap(&base, args, &talk.locked)),
             )
             .await?;
+        let (roadmap, log) = self.repair_weak_roadmap(talk, roadmap, now);
+        for entry in log {
+            work = work.with_event(PlanningEvent::Adapted { entry });
+        }
         work = work.with_event(PlanningEvent::RoadmapDrafted {
             roadmap: Arc::new(roadmap),
             by: PlanDrafter::Model(client.name()),
@@ -439,11 +447,18 @@ pub(super) async fn ask_model(
         seq: ask,
         kind: "planner.trace".to_owned(),
         prompt_ref: Some(prompt),
+        prompt: Some(client.redactor.redact(&prompt_text(request)).into_owned()),
         raw_response: Some(raw),
         warnings: warnings.collect(),
     };
     say(vec![PlanningEvent::Logged { entry }.into()]);
     Ok((reply, watch.words_shown()))
+}
+
+/// What a request says, message by message.
+fn prompt_text(request: &GenerateRequest) -> String {
+    let texts = request.messages.iter().map(Message::text).filter(|text| !text.trim().is_empty());
+    texts.collect::<Vec<_>>().join("\n\n")
 }
 
 /// Finds out what the model can do before its first question. That is paid for, so that the journal knows of it.
@@ -562,124 +577,4 @@ pub(super) fn record_failed(
     };
     say(vec![event.into()]);
     error
-}
-
-/// A pattern as a model names it, mapped to what exists.
-pub(super) fn parse_pattern_choice(args: &Value, own: &[String]) -> Result<PatternChoice, String> {
-    let word = |name: &str| args.get(name).and_then(Value::as_str).map(str::trim);
-    let kind = word("pattern_type").unwrap_or_default();
-    let pattern_type = PatternType::from_name(kind)
-        .ok_or_else(|| format!("\"{kind}\" is not one of the five patterns"))?;
-    let confidence = args.get("confidence").and_then(Value::as_f64).unwrap_or(0.5).clamp(0.0, 1.0);
-    let mut spec = PatternSpec::new(pattern_type);
-    spec.introduced_by = NodeOrigin::System;
-    let mut explanations: Vec<String> = word("why").map(str::to_owned).into_iter().collect();
-    match word("subtype").filter(|name| !name.is_empty()) {
-        Some(name)
-            if pattern_type.subtypes().contains(&name) || own.iter().any(|known| known == name) =>
-        {
-            spec.subtype = Some(name.to_owned());
-        }
-        Some(name) if name.starts_with(planwright_model::pattern::PROPOSED_PREFIX) => {
-            let own = &name[planwright_model::pattern::PROPOSED_PREFIX.len()..];
-            let rfc = word("rfc").filter(|rfc| rfc.chars().count() >= 20);
-            if !planwright_model::pattern::is_valid_subtype_name(own) {
-                return Err(format!("\"{own}\" is not a name for a subtype"));
-            }
-            let Some(rfc) = rfc else {
-                return Err("a proposed subtype needs an rfc of 20 to 600 characters".to_owned());
-            };
-            let source = word("source_pattern")
-                .filter(|name| pattern_type.subtypes().contains(name))
-                .or_else(|| pattern_type.subtypes().first().copied())
-                .unwrap_or("generic");
-            spec.subtype = Some(name.to_owned());
-            spec.source_pattern = Some(source.to_owned());
-            spec.rfc = Some(rfc.chars().take(600).collect());
-        }
-        Some(name) => {
-            // A subtype nobody knows is dropped and told, as every unknown word of a model is.
-            explanations.push(format!("unknown_field: subtype \"{name}\" is not known"));
-            spec.subtype = Some(default_subtype(pattern_type));
-        }
-        None => spec.subtype = Some(default_subtype(pattern_type)),
-    }
-    let proposed_pattern = match word("proposed_pattern").filter(|name| !name.is_empty()) {
-        Some(name) if !planwright_model::pattern::is_valid_subtype_name(name) => {
-            return Err(format!("\"{name}\" is not a name for a pattern"));
-        }
-        Some(name) if PatternType::from_name(name).is_some() => None,
-        Some(name) => {
-            let Some(rfc) = word("rfc").filter(|rfc| rfc.chars().count() >= 20) else {
-                return Err("a proposed pattern needs an rfc of 20 to 600 characters".to_owned());
-            };
-            spec.rfc = Some(rfc.chars().take(600).collect());
-            Some(name.to_owned())
-        }
-        None => None,
-    };
-    Ok(PatternChoice {
-        pattern: spec,
-        confidence,
-        margin: 1.0,
-        second: None,
-        explanations,
-        others: Vec::new(),
-        proposed_pattern,
-    })
-}
-
-fn default_subtype(pattern_type: PatternType) -> String {
-    match pattern_type {
-        PatternType::MilestoneProject => "generic",
-        PatternType::RecurringCycle => "habit",
-        PatternType::ProgressiveAccumulationArc => "learning_arc",
-        PatternType::HybridProjectCycle => "project_per_period",
-        PatternType::StrategicTransformation => "organisation_change",
-    }
-    .to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_model_yields_a_valid_pattern_for_a_known_a_proposed_and_a_malformed_answer() {
-        let known = parse_pattern_choice(
-            &json!({"pattern_type": "milestone_project", "subtype": "launch", "confidence": 0.9}),
-            &[],
-        )
-        .unwrap();
-        assert_eq!(known.pattern.subtype.as_deref(), Some("launch"));
-        let proposed = parse_pattern_choice(&json!({
-            "pattern_type": "recurring_cycle", "subtype": "proposed:moon_ritual", "confidence": 0.6,
-            "rfc": "No known routine follows the phases of the moon.", "source_pattern": "habit"
-        }), &[])
-        .unwrap();
-        assert_eq!(proposed.pattern.proposed_name(), Some("moon_ritual"));
-        assert_eq!(proposed.pattern.source_pattern.as_deref(), Some("habit"));
-        assert!(
-            parse_pattern_choice(&json!({"pattern_type": "spiral", "confidence": 1}), &[]).is_err()
-        );
-        let bare = json!({"pattern_type": "recurring_cycle", "subtype": "proposed:x1y", "confidence": 0.6});
-        assert!(parse_pattern_choice(&bare, &[]).unwrap_err().contains("rfc"));
-        let odd = json!({"pattern_type": "milestone_project", "subtype": "zzz", "confidence": 7});
-        let odd = parse_pattern_choice(&odd, &[]).unwrap();
-        assert_eq!(odd.pattern.subtype.as_deref(), Some("generic"));
-        let own =
-            json!({"pattern_type": "recurring_cycle", "subtype": "moon_ritual", "confidence": 0.8});
-        let own = parse_pattern_choice(&own, &["moon_ritual".to_owned()]).unwrap();
-        assert_eq!(own.pattern.subtype.as_deref(), Some("moon_ritual"), "approved before");
-        let new = json!({
-            "pattern_type": "recurring_cycle", "subtype": "habit", "confidence": 0.8,
-            "proposed_pattern": "spiral_growth", "rfc": "Every round begins where the last one ended, but wider."
-        });
-        let new = parse_pattern_choice(&new, &[]).unwrap();
-        assert_eq!(new.proposed_pattern.as_deref(), Some("spiral_growth"));
-        assert_eq!(new.pattern.subtype.as_deref(), Some("habit"), "the plan uses the nearest");
-        assert!(odd.confidence <= 1.0 && odd.explanations[0].contains("unknown_field"));
-    }
 }

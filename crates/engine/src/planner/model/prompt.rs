@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::super::conversation::policy_words;
 use planwright_model::{PatternChoice, PlanContext, PlanOutline, Roadmap, Stage};
 use planwright_state::PlanningSlice;
 
@@ -26,6 +27,7 @@ pub(super) fn context_prompt(talk: &PlanningSlice, context: &PlanContext) -> Str
     for idea in &talk.ideas {
         let _ = writeln!(text, "Idea: {idea}");
     }
+    let _ = writeln!(text, "Policy: {}", policy_words(talk));
     text
 }
 

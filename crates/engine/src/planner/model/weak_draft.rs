@@ -2,19 +2,23 @@
 //! change requests.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 
-use super::super::Planner;
+use super::super::roadmap::update_derived_fields;
+use super::super::{Planner, preservation};
 use planwright_drafting::change_requests::{
     ChangeRequestSource, RequestedChange, parse_change_request,
 };
 use planwright_model::agent_conversation::{ReportedOutcome, RequestReport};
 use planwright_model::event::PlanningEvent;
 use planwright_model::{
-    FactReading, FactSubject, NodeType, PlanDate, PlanNode, PlanOutline, RunKind, TaskId,
+    AdaptationLogEntry, FactReading, FactSubject, NodeType, PlanDate, PlanNode, PlanOutline,
+    Roadmap, RunKind, Stage, TaskId,
 };
+use planwright_plan::grammar::repair_stage;
 use planwright_state::{FactSlice, PlanningSlice};
 use planwright_text::units;
 
@@ -59,6 +63,48 @@ impl Planner {
         }
         drop_empty_criteria(outline);
         pin_stated_day(outline, &talk.facts);
+    }
+
+    /// Puts right by rule what a weak model cannot say or leaves out, such as the finish, so that no try is spent on it.
+    /// Returns what was changed.
+    pub(super) fn repair_weak_outline(
+        &self,
+        talk: &PlanningSlice,
+        outline: &mut PlanOutline,
+        now: Timestamp,
+    ) -> Vec<AdaptationLogEntry> {
+        let drafted = PlanningSlice {
+            outline: Some(Arc::new(outline.clone())),
+            roadmap: None,
+            schedule: None,
+            ..talk.clone()
+        };
+        let Some(mut plan) = self.plan_artifacts(&drafted) else { return Vec::new() };
+        let log = repair_stage(&mut plan, Stage::Outline, now);
+        if let Some(before) = talk.outline.as_deref() {
+            preservation::restore_locked_nodes(before, &mut plan.outline, &talk.locked);
+        }
+        *outline = plan.outline;
+        log
+    }
+
+    /// Puts right by rule what a weak model broke in the roadmap, such as links in a circle. Returns what was changed.
+    pub(super) fn repair_weak_roadmap(
+        &self,
+        talk: &PlanningSlice,
+        roadmap: Roadmap,
+        now: Timestamp,
+    ) -> (Roadmap, Vec<AdaptationLogEntry>) {
+        let drafted = PlanningSlice {
+            roadmap: Some(Arc::new(roadmap.clone())),
+            schedule: None,
+            ..talk.clone()
+        };
+        let Some(mut plan) = self.plan_artifacts(&drafted) else { return (roadmap, Vec::new()) };
+        let log = repair_stage(&mut plan, Stage::Roadmap, now);
+        let mut repaired = plan.roadmap.unwrap_or(roadmap);
+        update_derived_fields(&mut repaired);
+        (repaired, log)
     }
 
     /// Whether the goal is of a kind that agents work on: somebody's birthday is not.

@@ -159,3 +159,65 @@ fn a_remedy_by_rule_keeps_the_score_that_the_model_gave_its_outline() {
     });
     assert_eq!(kept, Some(Some(0.2)));
 }
+
+/// Drafts two phases without a finish, with a score of its own; a roadmap adds these links.
+fn two_phases(self_score: f64, links: serde_json::Value) -> Arc<ModelClient> {
+    scripted(move |request| {
+        let tool = request.tools[0].name.clone();
+        let task = |id: &str, title: &str| json!({"id": id, "title": title, "done_when": "it can be seen", "minutes": 60});
+        let arguments = match tool.as_str() {
+            "PatternSelector" => json!({
+                "pattern_type": "milestone_project", "subtype": "generic", "confidence": 0.9
+            }),
+            "NodeGenerator" => json!({"phases": [
+                {"id": "p1", "title": "Prepare", "tasks": [task("p1.t1", "Read about bees"), task("p1.t2", "Buy a hive")]},
+                {"id": "p2", "title": "Build", "tasks": [task("p2.t1", "Set up the hive")]},
+            ], "self_score": self_score}),
+            _ => json!({"estimates": [], "links": links, "self_score": 0.9}),
+        };
+        call(&tool, arguments)
+    })
+}
+
+const BEES: &str = "keep bees in the garden for a while";
+
+#[tokio::test]
+async fn a_finish_that_a_weak_model_leaves_out_costs_no_try() {
+    let talk = Talk::with_model(BEES, two_phases(0.9, json!([]))).await;
+    assert!(matches!(talk.open().kind, RequestKind::FinalPlan { .. }), "{:?}", talk.open().kind);
+    assert_eq!(talk.state.planning.counters.stage_retries(Stage::Outline), 0);
+    let outline = talk.state.planning.outline.as_deref().unwrap();
+    assert!(outline.nodes.iter().any(|node| node.milestone), "{outline:?}");
+    let said = &talk.state.planning.adaptation_log;
+    assert!(said.iter().any(|entry| entry.reason.starts_with("G212")), "{said:?}");
+}
+
+#[tokio::test]
+async fn a_weak_model_that_doubts_its_outline_is_not_made_sure_by_remedies() {
+    let talk = Talk::with_model(BEES, two_phases(0.0, json!([]))).await;
+    assert_eq!(talk.state.planning.self_scores.get(&Stage::Outline), Some(&0.0));
+    assert_eq!(talk.state.planning.reason, Some(EscalationReason::LowConfidence));
+}
+
+#[tokio::test]
+async fn links_of_a_weak_model_that_go_in_a_circle_are_taken_out() {
+    let circle = json!([{"from": "p1.t2", "to": "p1.t1"}, {"from": "p2", "to": "p1"}]);
+    let talk = Talk::with_model(BEES, two_phases(0.9, circle)).await;
+    assert!(matches!(talk.open().kind, RequestKind::FinalPlan { .. }), "{:?}", talk.open().kind);
+    let roadmap = talk.state.planning.roadmap.as_deref().unwrap();
+    let links: Vec<(&str, &str)> =
+        roadmap.dependencies.iter().map(|link| (link.from.as_str(), link.to.as_str())).collect();
+    for (from, to) in [("p1.t1", "p1.t2"), ("p1", "p2")] {
+        assert!(!(links.contains(&(from, to)) && links.contains(&(to, from))), "{links:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_weak_model_is_told_holds_the_policy_and_is_kept() {
+    let client = two_phases(0.9, json!([]));
+    let talk = Talk::with_model(BEES, client).await;
+    assert!(talk.prompts.len() >= 2, "outline and roadmap");
+    for prompt in &talk.prompts {
+        assert!(prompt.contains("Policy: style ") && prompt.contains(BEES), "{prompt}");
+    }
+}

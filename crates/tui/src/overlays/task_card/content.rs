@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::glyphs::task_glyph;
-use crate::plan_text::{criteria_words, row_comment, task_rhythm};
+use crate::plan_text::{agent_facts, criteria_words, row_comment, task_rhythm};
 use crate::theme::ThemeRole;
 use crate::widgets::short_plan_name;
 use planwright_model::task::CriterionEffect;
@@ -64,6 +64,9 @@ pub(crate) fn card_lines(source: &TaskCardSource<'_>, width: usize) -> Vec<TaskC
     card.push_description(state, id, node);
     card.push_done_when(state, id, node);
     card.push_output(source);
+    for (label, value, role) in state.agents.get(id).map(agent_facts).unwrap_or_default() {
+        card.push_labeled(label, &value, role);
+    }
     card.push_comments(state, id);
     card.push_notes(source);
     card.push_history(source, id);

@@ -6,12 +6,10 @@ use ratatui::layout::Rect;
 use crate::keymap::KeyAction;
 use crate::pane_context::{Pane, PaneContext};
 use crate::panes::trace::draw_task_steps;
-use crate::plan_text::PlanTextRow;
+use crate::plan_text::{PlanTextRow, agent_facts};
 use crate::theme::ThemeRole;
 use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, styled_piece};
-use planwright_model::AgentTodoStatus;
-use planwright_model::agent_work::ChildState;
-use planwright_text::{clean_line, clean_text, wrap_words};
+use planwright_text::{clean_text, wrap_words};
 
 /// Where values begin.
 const LABEL: usize = 13;
@@ -88,55 +86,10 @@ fn task_lines(text: &PlanTextRow, cx: &PaneContext<'_>) -> Vec<(&'static str, St
         ("Done when", text.done_when.clone(), ThemeRole::Text),
         ("Failed when", text.failed_when.clone(), ThemeRole::Text),
     ];
-    lines.extend(agent_lines(text, cx));
+    lines.extend(cx.state.agents.get(&text.id).map(agent_facts).unwrap_or_default());
     let description = node_description(text, cx);
     lines.push(("", description, ThemeRole::Untrusted));
     lines.retain(|(_, value, _)| !value.trim().is_empty());
-    lines
-}
-
-/// How far an agent is with it: what it said last, what it does, its steps and what it used.
-fn agent_lines(text: &PlanTextRow, cx: &PaneContext<'_>) -> Vec<(&'static str, String, ThemeRole)> {
-    let Some(agent) = cx.state.agents.get(&text.id) else { return Vec::new() };
-    let mut lines = Vec::new();
-    if !agent.said.is_empty() {
-        lines.push(("It says", format!("\"{}\"", clean_text(&agent.said)), ThemeRole::Untrusted));
-    }
-    if agent.doing != agent.said {
-        lines.push(("Does now", clean_text(&agent.doing).into_owned(), ThemeRole::Untrusted));
-    }
-    if let Some(work) = agent.task_state() {
-        let done = work.completed_steps.iter().map(|step| format!("✓ {step}"));
-        let open = work.pending_steps.iter().map(|step| format!("· {step}"));
-        lines.push(("Steps", done.chain(open).collect::<Vec<_>>().join("  "), ThemeRole::Text));
-    }
-    let todo = agent.todo.iter().map(|item| match item.status {
-        AgentTodoStatus::Done => format!("✓ {}", clean_line(&item.text)),
-        AgentTodoStatus::UnderWay => format!("► {}", clean_line(&item.text)),
-        AgentTodoStatus::Open => format!("· {}", clean_line(&item.text)),
-    });
-    lines.push(("Its list", todo.collect::<Vec<_>>().join("\n"), ThemeRole::Untrusted));
-    let children = agent.children.values().map(|(title, state)| {
-        let sign = match state {
-            ChildState::Finished { ok: true, .. } => "✓",
-            ChildState::Finished { .. } | ChildState::Skipped { .. } => "✗",
-            ChildState::Waiting => "·",
-            ChildState::Started => "►",
-        };
-        format!("{sign} {}", clean_line(title))
-    });
-    lines.push(("Subtasks", children.collect::<Vec<_>>().join("\n"), ThemeRole::Untrusted));
-    if agent.tokens > 0 {
-        let tokens = planwright_text::units::format_tokens(agent.tokens);
-        let used = match agent.cost.0 {
-            0 => format!("{tokens} tokens"),
-            _ => format!("{tokens} tokens, {}", agent.cost),
-        };
-        lines.push(("So far", used, ThemeRole::Text));
-    }
-    let answer = agent.answer.as_deref().unwrap_or_default();
-    let answer = clean_line(answer.lines().next().unwrap_or_default());
-    lines.push(("Answer", answer.into_owned(), ThemeRole::Untrusted));
     lines
 }
 
