@@ -56,13 +56,12 @@ pub(in super::super) fn shift_blocks(
     require_open(state, &schedule, shifts)?;
     let direct = shifted_schedule(&schedule, shifts)?;
     // The other plan does not know what waits for what here: where its times do not do, the blocks go elsewhere.
-    let moved = match require_unbroken(state, &schedule, &direct) {
-        Ok(()) => direct,
-        Err(_) => {
-            let placed = place_elsewhere(state, &schedule, &request, now)?;
-            require_unbroken(state, &schedule, &placed)?;
-            placed
-        }
+    let moved = if require_unbroken(state, &schedule, &direct).is_ok() {
+        direct
+    } else {
+        let placed = place_elsewhere(state, &schedule, &request, now)?;
+        require_unbroken(state, &schedule, &placed)?;
+        placed
     };
     let changed = changed_blocks(&schedule, &moved);
     let what = format_counted(changed.len(), "block");
