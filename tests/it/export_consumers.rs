@@ -1,6 +1,7 @@
 //! Exports opened by the programs that they are for. Each test says so and looks at nothing where its program is absent:
 //! Graphviz, a browser, and the npm packages `mermaid` and `puppeteer-core` in the directory that `PLANWRIGHT_NODE_MODULES` names.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -86,17 +87,14 @@ fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let [first, more @ ..] = rest {
-        match (first, more) {
-            (b'%', [high, low, after @ ..]) => {
-                let code = [*high, *low];
-                let code = std::str::from_utf8(&code).unwrap();
-                bytes.push(u8::from_str_radix(code, 16).unwrap());
-                rest = after;
-            }
-            _ => {
-                bytes.push(*first);
-                rest = more;
-            }
+        if let (b'%', [high, low, after @ ..]) = (first, more) {
+            let code = [*high, *low];
+            let code = std::str::from_utf8(&code).unwrap();
+            bytes.push(u8::from_str_radix(code, 16).unwrap());
+            rest = after;
+        } else {
+            bytes.push(*first);
+            rest = more;
         }
     }
     String::from_utf8(bytes).unwrap()
@@ -124,12 +122,11 @@ fn odd_plan(calendar: &str) -> String {
     let mut text = format!("title = \"Release: 2.0; beta\"\n{calendar}\n");
     for (n, title) in ODD_TITLES.iter().enumerate() {
         let title = toml::Value::String((*title).to_owned());
-        text.push_str(&format!(
-            "[[tasks]]\nid = \"t{n}\"\ndescription = {title}\nduration = \"60m\"\n"
-        ));
+        let _ =
+            writeln!(text, "[[tasks]]\nid = \"t{n}\"\ndescription = {title}\nduration = \"60m\"");
         text.push_str("run = { shell = \"true\" }\n");
         if n > 0 {
-            text.push_str(&format!("depends_on = [\"t{}\"]\n", n - 1));
+            let _ = writeln!(text, "depends_on = [\"t{}\"]", n - 1);
         }
     }
     text
@@ -179,10 +176,11 @@ fn mermaid_draws_every_link_of_a_large_plan() {
     for n in 0..300_usize {
         let after: Vec<String> =
             (n.saturating_sub(2)..n).map(|before| format!("\"t{before}\"")).collect();
-        text.push_str(&format!(
-            "[[tasks]]\nid = \"t{n}\"\ndescription = \"Task {n}\"\nrun = {{ shell = \"true\" }}\ndepends_on = [{}]\n",
+        let _ = writeln!(
+            text,
+            "[[tasks]]\nid = \"t{n}\"\ndescription = \"Task {n}\"\nrun = {{ shell = \"true\" }}\ndepends_on = [{}]",
             after.join(", ")
-        ));
+        );
     }
     let plan = place.plan(&text);
     place.run(&["run", &plan, "--headless"]);
@@ -417,7 +415,9 @@ fn git_applies_the_files_of_an_earlier_event() {
         edit_record(4, "old.rs", false, "@@ -1,2 +1,3 @@\n+0\n a\n b\n"),
     ];
     let mut log = EditLog::default();
-    records.iter().for_each(|record| log.apply(record));
+    for record in &records {
+        log.apply(record);
+    }
     for (at, notes, old) in [
         (1, "one\ntwo\nthree\n", "a\nb\nc\n"),
         (2, "one\ntwo\nthree\n", "a\nb\nC\n"),

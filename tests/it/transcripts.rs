@@ -37,7 +37,7 @@ fn fixture(name: &str) -> PathBuf {
 
 fn read_fixture(name: &str) -> (&'static str, Vec<Record>) {
     let (path, redactor) = (fixture(name), Redactor::default());
-    let (program, records) = if name.ends_with(".json") {
+    let (program, records) = if path.extension().is_some_and(|ending| ending == "json") {
         read_transcript_document(&path, &redactor).unwrap().unwrap()
     } else {
         read_transcript(&path, &redactor).unwrap()

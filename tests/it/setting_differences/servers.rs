@@ -37,20 +37,22 @@ pub enum ServerBehavior {
     Plans,
 }
 
+/// What a server does, by the number of the request and by the request.
+type ServerActs = Arc<dyn Fn(usize, &Request) -> Act + Send + Sync>;
+
 /// What such a server does.
-pub fn acts(behavior: ServerBehavior) -> Arc<dyn Fn(usize, &Request) -> Act + Send + Sync> {
+pub fn acts(behavior: ServerBehavior) -> ServerActs {
     Arc::new(move |number, request| act(behavior, number, request))
 }
 
 fn act(behavior: ServerBehavior, number: usize, request: &Request) -> Act {
     match behavior {
-        ServerBehavior::Done => done(request),
         ServerBehavior::Fails => Act::status(503, "{}"),
         ServerBehavior::Busy => Act::status(429, "{}").header("retry-after", "2"),
         ServerBehavior::Slow => slow(&done(request)),
         ServerBehavior::Outage if number == 0 => look("file_read", &json!({"path": "long.txt"})),
         ServerBehavior::Outage if number < 4 => Act::status(503, "{}"),
-        ServerBehavior::Outage => done(request),
+        ServerBehavior::Done | ServerBehavior::Outage => done(request),
         ServerBehavior::Long => {
             answer(&json!({"role": "assistant", "content": "word ".repeat(400_000)}), "stop")
         }
