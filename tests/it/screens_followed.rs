@@ -67,7 +67,9 @@ fn printed(place: &Place, args: &[&str]) -> String {
 fn booked_days(calendar: &str) -> Vec<(String, Date)> {
     let mut booked = Vec::new();
     let mut task = String::new();
-    for line in calendar.lines() {
+    // The to-dos behind the events name the same days again.
+    let events = calendar.split("BEGIN:VTODO").next().unwrap();
+    for line in events.lines() {
         if let Some(uid) = line.strip_prefix("UID:") {
             let after = uid.split_once('/').unwrap().1;
             after.split_once('#').unwrap().0.clone_into(&mut task);
